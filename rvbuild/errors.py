@@ -58,7 +58,9 @@ class RecipeError(RvbuildError):
 
     exit_code = 2
 
-    def __init__(self, message: str, problems: Sequence[Problem], *, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, problems: Sequence[Problem], *, hint: str | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.problems = tuple(problems)
 

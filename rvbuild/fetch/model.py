@@ -1,4 +1,4 @@
-"""The values of fetching: what is wanted, where it may come from, and how the network is reached."""
+"""The values of fetching: what is wanted, where it may come from, how the network is reached."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +40,12 @@ class Remote:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How files are reached. `mirrors` are (address prefix, replacement), tried before the original.
+    """How files are reached.
 
-    `offline_folder` is searched by file name before anything else; with `offline` set nothing else is.
+    `mirrors` are (address prefix, replacement), tried before the original. `offline_folder` is
+    searched by file name before anything else; with `offline` set nothing else is.
+    `find_links` are folders of Python distributions, looked into before the indexes.
+    `backoff_seconds` is the wait before the second attempt; it doubles with each further one.
     """
 
     pypi_indexes: tuple[str, ...]
@@ -52,3 +55,5 @@ class Network:
     offline: bool = False
     attempts: int = 3
     timeout_seconds: float = 60.0
+    backoff_seconds: float = 1.0
+    find_links: tuple[Path, ...] = ()

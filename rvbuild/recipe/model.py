@@ -1,32 +1,73 @@
-"""The values a recipe is made of. Reading them from a file with positions is `rvbuild.recipe.read`."""
+"""The values a recipe is made of. Reading them from a file is `rvbuild.recipe.read`."""
 
-import re
+from collections.abc import Callable
 from typing import Annotated, Literal
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from packaging.specifiers import SpecifierSet
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+)
+
+from rvbuild.document import Flag, WholeNumber, did_you_mean, fault
+from rvbuild.recipe.text import (
+    Address,
+    Commit,
+    CpuName,
+    Day,
+    FloorSpecifier,
+    FullTemplate,
+    Name,
+    PoolPath,
+    PythonRequirement,
+    RelativePath,
+    Sha256,
+    SourceText,
+    Specifier,
+    Template,
+    Text,
+    VariableName,
+    Version,
+    normalise,
+    patch_name,
+    requirement,
+    template,
+)
+
+__all__ = [
+    "Build",
+    "BuildSystem",
+    "Command",
+    "Conditional",
+    "DebianSource",
+    "Entry",
+    "Expect",
+    "ExtraSource",
+    "Frozen",
+    "GitSource",
+    "Kind",
+    "KnownFailure",
+    "Mode",
+    "PypiSource",
+    "Recipe",
+    "Requires",
+    "Resources",
+    "Source",
+    "Suite",
+    "Test",
+    "UrlSource",
+    "When",
+    "normalise",
+]
 
 BuildSystem = Literal["pep517", "cmake", "meson", "autotools", "make", "script"]
 Kind = Literal["wheel", "library"]
 Mode = Literal["cross", "native", "emulated"]
-
-Text = Annotated[str, StringConstraints(min_length=1)]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$")]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
-RelativePath = Annotated[str, StringConstraints(pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$)).+$")]
-
-
-def _specifier(value: str) -> str:
-    try:
-        SpecifierSet(value)
-    except InvalidSpecifier as error:
-        message = f"`{value}` is not a version specifier such as `>=3.14`"
-        raise ValueError(message) from error
-    return value
-
-
-Specifier = Annotated[str, BeforeValidator(_specifier)]
 
 
 class Frozen(BaseModel):
@@ -39,14 +80,16 @@ class When(Frozen):
     """When an entry applies; every given condition has to hold."""
 
     python: Specifier | None = None
-    floor: Specifier | None = None
+    floor: FloorSpecifier | None = None
     mode: Mode | None = None
 
     def holds(self, python: str | None, floor: str, mode: Mode) -> bool:
         """Say whether it holds for Python `3.13` (None for a library), floor `2_31` and mode."""
         if self.mode is not None and self.mode != mode:
             return False
-        if self.floor is not None and not SpecifierSet(self.floor).contains(floor.replace("_", ".")):
+        if self.floor is not None and not SpecifierSet(self.floor).contains(
+            floor.replace("_", ".")
+        ):
             return False
         if self.python is None:
             return True
@@ -61,44 +104,90 @@ class Entry(Frozen):
 
 
 def _entry(value: object) -> object:
+    if isinstance(value, list):
+        raise fault("text is expected here, or a mapping of `value` and `when`")
+    if isinstance(value, dict) and not any(value.values()):
+        raise fault("text is expected here", "put quotes round text that begins with `{`")
     return {"value": value} if isinstance(value, str) else value
 
 
-Conditional = Annotated[Entry, BeforeValidator(_entry, json_schema_input_type=str | Entry)]
+def _holding(check: Callable[[str], str]) -> AfterValidator:
+    """Check the text inside an entry."""
+
+    def check_entry(entry: Entry) -> Entry:
+        check(entry.value)
+        return entry
+
+    return AfterValidator(check_entry)
+
+
+Conditional = Annotated[Entry, BeforeValidator(_entry, json_schema_input_type=Text | Entry)]
 
 
 class PypiSource(Frozen):
     """An sdist on the Python package index that pip is configured for."""
 
-    pypi: Text = Field(description="project name, or the sdist's file name")
+    pypi: SourceText = Field(description="project name, or the sdist's file name")
     sha256: Sha256
 
 
 class UrlSource(Frozen):
     """A file at an address."""
 
-    url: Annotated[str, StringConstraints(pattern=r"^(https?|file)://.+")]
+    url: Address
     sha256: Sha256
 
 
 class GitSource(Frozen):
     """A commit of a git repository; `sha256`, where given, is of the exported tree."""
 
-    git: Text
-    tag: Text
+    git: SourceText
+    tag: SourceText
     commit: Commit
-    submodules: bool = False
+    submodules: Flag = False
     sha256: Sha256 | None = None
 
 
 class DebianSource(Frozen):
     """A file of the Debian pool, such as `pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz`."""
 
-    debian: Annotated[str, StringConstraints(pattern=r"^pool/.+")]
+    debian: PoolPath
     sha256: Sha256
 
 
-Source = PypiSource | UrlSource | GitSource | DebianSource
+_SOURCES: dict[str, type[Frozen]] = {
+    "pypi": PypiSource,
+    "url": UrlSource,
+    "git": GitSource,
+    "debian": DebianSource,
+}
+
+
+def _source_kind(value: object) -> str | None:
+    """Name the kind of source by the key it has, or nearly has."""
+    if not isinstance(value, dict):
+        return type(value).__name__
+    for key, kind in _SOURCES.items():
+        if key in value:
+            return kind.__name__
+    close = [did_you_mean(key, value) for key in _SOURCES]
+    found = [kind for kind, slip in zip(_SOURCES.values(), close, strict=True) if slip]
+    return found[0].__name__ if found else None
+
+
+# The union's members are told apart before they are checked, so that only one of them complains.
+Source = Annotated[
+    Annotated[PypiSource, Tag("PypiSource")]
+    | Annotated[UrlSource, Tag("UrlSource")]
+    | Annotated[GitSource, Tag("GitSource")]
+    | Annotated[DebianSource, Tag("DebianSource")],
+    Discriminator(
+        _source_kind,
+        custom_error_type="fault",
+        custom_error_message="a source is a mapping with one of the keys "
+        "`pypi`, `url`, `git` and `debian`",
+    ),
+]
 
 
 class ExtraSource(Frozen):
@@ -106,26 +195,32 @@ class ExtraSource(Frozen):
 
     into: RelativePath
     sources: tuple[Source, ...] = Field(min_length=1)
-    strip: bool = Field(default=True, description="drop the archive's single top folder")
+    strip: Flag = Field(default=True, description="drop the archive's single top folder")
 
 
 class Requires(Frozen):
     """What a build needs, told apart by where it is used."""
 
-    build: tuple[Conditional, ...] = Field(
-        default=(), description="Python requirements that run on the build machine, beside those of pyproject.toml"
+    build: tuple[Annotated[Conditional, _holding(requirement)], ...] = Field(
+        default=(),
+        description="Python requirements that run on the build machine, "
+        "beside those of pyproject.toml",
     )
-    target: tuple[Text, ...] = Field(
+    target: tuple[Name, ...] = Field(
         default=(), description="recipes whose wheels give headers and libraries of riscv64"
     )
-    libraries: tuple[Text, ...] = Field(default=(), description="library recipes, staged into one prefix")
-    tools: tuple[Text, ...] = Field(default=(), description="programs of the build machine from the tools kit")
+    libraries: tuple[Name, ...] = Field(
+        default=(), description="library recipes, staged into one prefix"
+    )
+    tools: tuple[Text, ...] = Field(
+        default=(), description="programs of the build machine from the tools kit"
+    )
 
 
 class Command(Frozen):
     """One command of a script step: a list of words; `{prefix}` and the like are filled in."""
 
-    run: tuple[Text, ...] = Field(min_length=1)
+    run: tuple[Template, ...] = Field(min_length=1)
     directory: RelativePath | None = None
 
 
@@ -133,25 +228,29 @@ class Build(Frozen):
     """How the source becomes a wheel or a prefix."""
 
     system: BuildSystem = "pep517"
-    directory: RelativePath | None = Field(default=None, description="where in the source the project lies")
-    options: tuple[Conditional, ...] = Field(
+    directory: RelativePath | None = Field(
+        default=None, description="where in the source the project lies"
+    )
+    options: tuple[Annotated[Conditional, _holding(template)], ...] = Field(
         default=(), description="config settings, -D options, configure arguments or make variables"
     )
     targets: tuple[Text, ...] = Field(default=(), description="make targets; the first run builds")
     install: tuple[Text, ...] = Field(default=("install",), description="make targets that install")
-    environment: dict[str, str] = Field(default_factory=dict)
-    cflags: tuple[Text, ...] = ()
-    cxxflags: tuple[Text, ...] = ()
-    ldflags: tuple[Text, ...] = ()
-    before: tuple[Command, ...] = Field(default=(), description="commands run in the source before the build")
+    environment: dict[VariableName, Template] = Field(default_factory=dict)
+    cflags: tuple[FullTemplate, ...] = ()
+    cxxflags: tuple[FullTemplate, ...] = ()
+    ldflags: tuple[FullTemplate, ...] = ()
+    before: tuple[Command, ...] = Field(
+        default=(), description="commands run in the source before the build"
+    )
     script: tuple[Command, ...] = Field(default=(), description="the commands of system `script`")
 
 
 class Resources(Frozen):
     """What one job of this recipe takes of the machine."""
 
-    cores: int = Field(default=1, ge=0, description="0 takes all that there are")
-    memory_mb: int = Field(default=1024, ge=1, description="peak, in MiB")
+    cores: WholeNumber = Field(default=1, ge=0, description="0 takes all that there are")
+    memory_mb: WholeNumber = Field(default=1024, ge=1, description="peak, in MiB")
 
 
 class Expect(Frozen):
@@ -164,12 +263,18 @@ class Expect(Frozen):
 class Suite(Frozen):
     """The project's own tests, run in the riscv64 runtime."""
 
-    requires: tuple[Text, ...] = Field(default=(), description="Python requirements of the tests")
-    files: tuple[RelativePath, ...] = Field(default=(), description="paths of the source tree they need")
-    command: tuple[Text, ...] = Field(min_length=1, description="arguments of the riscv64 Python")
-    cpus: tuple[Text, ...] = ("rv64gc",)
-    environment: dict[str, str] = Field(default_factory=dict)
-    timeout_seconds: int = Field(default=1800, ge=1)
+    requires: tuple[PythonRequirement, ...] = Field(
+        default=(), description="Python requirements of the tests"
+    )
+    files: tuple[RelativePath, ...] = Field(
+        default=(), description="paths of the source tree they need"
+    )
+    command: tuple[Template, ...] = Field(
+        min_length=1, description="arguments of the riscv64 Python"
+    )
+    cpus: tuple[CpuName, ...] = ("rv64gc",)
+    environment: dict[VariableName, Template] = Field(default_factory=dict)
+    timeout_seconds: WholeNumber = Field(default=1800, ge=1)
 
 
 class KnownFailure(Frozen):
@@ -179,18 +284,22 @@ class KnownFailure(Frozen):
     reason: Text
     blame: Literal["hardware", "qemu", "compiler", "package", "test"]
     link: Text | None = None
-    expires: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
-    cpus: tuple[Text, ...] = Field(default=(), description="CPUs it is known on; none means all")
+    expires: Day
+    cpus: tuple[CpuName, ...] = Field(default=(), description="CPUs it is known on; none means all")
 
 
 class Test(Frozen):
     """How a wheel is proven on CPUs."""
 
-    cpus: tuple[Text, ...] = ("rv64gc", "vlen128", "vlen256")
+    cpus: tuple[CpuName, ...] = ("rv64gc", "vlen128", "vlen256")
     imports: tuple[Text, ...] = ()
-    smoke: str = Field(default="", description="a Python program that fails when the wheel is wrong")
-    requires: tuple[Text, ...] = ()
-    timeout_seconds: int = Field(default=300, ge=1, description="limit for each CPU's smoke test")
+    smoke: str = Field(
+        default="", description="a Python program that fails when the wheel is wrong"
+    )
+    requires: tuple[PythonRequirement, ...] = ()
+    timeout_seconds: WholeNumber = Field(
+        default=300, ge=1, description="limit for each CPU's smoke test"
+    )
     suite: Suite | None = None
     known_failures: tuple[KnownFailure, ...] = ()
 
@@ -199,16 +308,18 @@ class Recipe(Frozen):
     """All that rvbuild knows of one package or native library."""
 
     name: Name
-    version: Text
+    version: Version
     kind: Kind = "wheel"
     license: Text
     description: str = ""
-    sources: tuple[Source, ...] = Field(min_length=1, description="alternatives, in order of preference")
+    sources: tuple[Source, ...] = Field(
+        min_length=1, description="alternatives, in order of preference"
+    )
     extra_sources: tuple[ExtraSource, ...] = ()
     required_paths: tuple[RelativePath, ...] = Field(
         default=(), description="paths that have to exist once the sources are unpacked"
     )
-    patches: tuple[Conditional, ...] = ()
+    patches: tuple[Annotated[Conditional, _holding(patch_name)], ...] = ()
     python: Specifier = Field(default="", description="Pythons it builds for; empty means all")
     requires: Requires = Requires()
     build: Build = Build()
@@ -220,8 +331,3 @@ class Recipe(Frozen):
     def label(self) -> str:
         """Name and version, such as `markupsafe-3.0.3`."""
         return f"{self.name}-{self.version}"
-
-
-def normalise(name: str) -> str:
-    """Normalise a project name as PEP 503 does."""
-    return re.sub(r"[-_.]+", "-", name).lower()

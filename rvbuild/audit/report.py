@@ -1,0 +1,58 @@
+"""An audit report as JSON values and as text. Colours and columns are the command line's."""
+
+from rvbuild.audit.model import AuditReport, Binary, Finding
+
+SCHEMA = "rvbuild.audit/1"
+
+
+def report_as_json(report: AuditReport) -> dict[str, object]:
+    """Turn a report into values that `json.dumps` takes."""
+    wheel = report.wheel
+    return {
+        "schema": SCHEMA,
+        "wheel": wheel.file_name,
+        "name": wheel.name,
+        "version": wheel.version,
+        "tags": sorted(map(str, wheel.tags)),
+        "sha256": wheel.sha256,
+        "size": wheel.size,
+        "floor": str(report.floor),
+        "ok": report.ok,
+        "binaries": [_binary_as_json(binary) for binary in report.binaries],
+        "findings": [_finding_as_json(finding) for finding in report.findings],
+    }
+
+
+def _binary_as_json(binary: Binary) -> dict[str, object]:
+    facts = binary.facts
+    return {
+        "member": binary.member,
+        "machine": facts.machine,
+        "kind": facts.kind,
+        "float_abi": facts.float_abi,
+        "isa": facts.isa,
+        "soname": facts.soname,
+        "needed": list(facts.needed),
+        "versions": sorted({each.version for each in facts.required_versions}),
+    }
+
+
+def _finding_as_json(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "member": finding.member,
+        "message": finding.message,
+        "hint": finding.hint,
+    }
+
+
+def render_report(report: AuditReport) -> str:
+    """Turn a report into lines of text: the verdict, then one line for each finding and hint."""
+    verdict = "keeps to" if report.ok else "does not keep to"
+    lines = [f"{report.wheel.file_name} {verdict} {report.floor.tag}"]
+    for finding in report.findings:
+        lines.append(f"  {finding.severity}[{finding.code}]: {finding.subject} {finding.message}")
+        if finding.hint:
+            lines.append(f"    hint: {finding.hint}")
+    return "\n".join(lines)

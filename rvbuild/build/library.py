@@ -1,0 +1,137 @@
+"""Building a native library into a prefix that can be staged anywhere: cmake, meson, autotools, make, script."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from rvbuild.build.model import Bench, Workshop
+from rvbuild.build.prefix import make_relocatable
+from rvbuild.build.running import run
+from rvbuild.build.surroundings import applying, build_environment, placeholders
+from rvbuild.build.wheel import check_cross, run_before
+from rvbuild.errors import BuildError
+from rvbuild.recipe.placeholder import fill
+from rvbuild.target import TRIPLE
+
+# What libraries are told about where they will live; nothing is ever installed there.
+PREFIX = "/opt/rvbuild"
+
+Words = tuple[str, ...]
+
+
+def build_library(workshop: Workshop, bench: Bench) -> Path:
+    """Build and install one library; give the folder that holds its `include`, `lib` and so on."""
+    destination = bench.folder / "destination"
+    shutil.rmtree(destination, ignore_errors=True)
+    destination.mkdir()
+    (bench.folder / "build").mkdir(exist_ok=True)
+    run_before(workshop, bench)
+    SYSTEMS[bench.job.recipe.build.system](workshop, bench)
+    installed = destination / PREFIX.lstrip("/")
+    result = installed if installed.is_dir() else destination
+    make_relocatable(result, PREFIX)
+    if not any(result.iterdir()):
+        raise BuildError(f"`{bench.job.id}` installed nothing", log=bench.log)
+    return result
+
+
+def _environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
+    return build_environment(workshop, bench) | {"DESTDIR": str(bench.folder / "destination")}
+
+
+def _options(workshop: Workshop, bench: Bench) -> Words:
+    return applying(bench.job.recipe.build.options, workshop, bench)
+
+
+def _cmake(workshop: Workshop, bench: Bench) -> None:
+    build = str(bench.folder / "build")
+    told = _environment(workshop, bench)
+    words: Words = (
+        "cmake",
+        "-S",
+        str(bench.project),
+        "-B",
+        build,
+        f"-DCMAKE_INSTALL_PREFIX={PREFIX}",
+    )
+    words += ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib")
+    done = run(workshop, bench, (*words, *_options(workshop, bench)), told)
+    _check_cmake(bench)
+    check_cross(done.output, bench)
+    keep_going = ("--", "-k", "0") if workshop.keep_going else ()
+    run(workshop, bench, ("cmake", "--build", build, *keep_going), told)
+    run(workshop, bench, ("cmake", "--install", build), told)
+
+
+def _check_cmake(bench: Bench) -> None:
+    # CMake's own record of cross mode: a toolchain file that was not read leaves it out.
+    cache = bench.folder / "build/CMakeCache.txt"
+    if "toolchain.cmake" not in cache.read_text(encoding="utf-8", errors="replace"):
+        raise BuildError(
+            f"CMake configured `{bench.job.id}` without the toolchain file", log=bench.log,
+            hint="does the project reset `CMAKE_TOOLCHAIN_FILE`?",
+        )  # fmt: skip
+
+
+def _meson(workshop: Workshop, bench: Bench) -> None:
+    build = bench.folder / "build"
+    told = _environment(workshop, bench)
+    target = bench.folder / "target"
+    if not (build / "build.ninja").is_file():
+        words: Words = ("meson", "setup", str(build), str(bench.project), "--buildtype=release")
+        words += (f"--cross-file={target}/meson-cross.ini", f"--prefix={PREFIX}", "--libdir=lib")
+        done = run(workshop, bench, (*words, *_options(workshop, bench)), told)
+        check_cross(done.output, bench)
+    run(workshop, bench, ("meson", "compile", "-C", str(build), f"-j{bench.cores}"), told)
+    run(workshop, bench, ("meson", "install", "-C", str(build), "--no-rebuild"), told)
+
+
+def _autotools(workshop: Workshop, bench: Bench) -> None:
+    build = bench.folder / "build"
+    told = _environment(workshop, bench)
+    if not (build / "config.status").is_file():
+        build_triple = f"{os.uname().machine}-pc-linux-gnu"
+        words: Words = (
+            str(bench.project / "configure"),
+            f"--host={TRIPLE}",
+            f"--build={build_triple}",
+        )
+        words += (f"--prefix={PREFIX}", "--libdir=" + PREFIX + "/lib")
+        run(workshop, bench, (*words, *_options(workshop, bench)), told, build)
+    run(workshop, bench, ("make", *bench.job.recipe.build.targets), told, build)
+    run(workshop, bench, ("make", *bench.job.recipe.build.install), told, build)
+
+
+def _make(workshop: Workshop, bench: Bench) -> None:
+    told = _environment(workshop, bench)
+    # Plain makefiles mean their own flags: only what names programs is left in the environment.
+    for name in ("CFLAGS", "CXXFLAGS", "LDFLAGS"):
+        told.pop(name, None)
+    told |= {
+        key: text
+        for key, text in bench.job.recipe.build.environment.items()
+        if key.endswith("FLAGS")
+    }
+    variables = (f"PREFIX={PREFIX}", *_options(workshop, bench))
+    targets = bench.job.recipe.build.targets
+    run(workshop, bench, ("make", f"-j{bench.cores}", *variables, *targets), told)
+    run(workshop, bench, ("make", *variables, *bench.job.recipe.build.install), told)
+
+
+def _script(workshop: Workshop, bench: Bench) -> None:
+    values = placeholders(workshop, bench)
+    told = _environment(workshop, bench)
+    for each in bench.job.recipe.build.script:
+        words = tuple(fill(word, values) for word in each.run)
+        cwd = bench.project / each.directory if each.directory else bench.project
+        run(workshop, bench, words, told, cwd)
+
+
+SYSTEMS: dict[str, Callable[[Workshop, Bench], None]] = {
+    "cmake": _cmake,
+    "meson": _meson,
+    "autotools": _autotools,
+    "make": _make,
+    "script": _script,
+}

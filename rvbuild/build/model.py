@@ -1,0 +1,76 @@
+"""The values of building: what all jobs share, one job's places, and its build environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rvbuild.emulator import Emulator
+from rvbuild.events import Watcher
+from rvbuild.executor import Executor
+from rvbuild.plan import Job
+from rvbuild.pythons import Interpreter
+from rvbuild.sysroot import Sysroot
+from rvbuild.toolchain import Toolchain
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """A compiler cache: the program put before every compile, and what it reads of the environment."""
+
+    program: Path
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What all jobs of a run share.
+
+    `programs` are the build machine's by name (`make`, `cmake`, ...); `network_environment` is what
+    steps with network may see of the user's environment, such as proxies and pip's settings.
+    """
+
+    toolchain: Toolchain
+    sysroot: Sysroot
+    emulator: Emulator
+    interpreters: Mapping[str, Interpreter]
+    programs: Mapping[str, Path]
+    executor: Executor
+    watch: Watcher
+    cache: Path
+    launcher: Launcher | None = None
+    network_environment: Mapping[str, str] = field(default_factory=dict)
+    keep_going: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One job's places: its work folder, its unpacked source, its log, and the cores it may use.
+
+    `prefix` holds the libraries below the job, `wheels` the wheels of its target requirements.
+    """
+
+    job: Job
+    folder: Path
+    source: Path
+    log: Path
+    cores: int
+    wheels: tuple[Path, ...] = ()
+
+    @property
+    def prefix(self) -> Path:
+        """Where the libraries below this job are staged."""
+        return self.folder / "prefix"
+
+    @property
+    def project(self) -> Path:
+        """The folder of the project inside the source tree."""
+        directory = self.job.recipe.build.directory
+        return self.source / directory if directory else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class BuildEnvironment:
+    """A virtual environment with the build requirements, and what was installed: `name==version sha256`."""
+
+    python: Path
+    requirements: tuple[str, ...]

@@ -1,0 +1,78 @@
+"""Running one command of a job: its output goes to the job's log, its failure becomes an error."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rvbuild.build.model import Bench, Workshop
+from rvbuild.build.surroundings import command
+from rvbuild.errors import BuildError
+from rvbuild.executor import Completed
+
+SIGKILL = 9
+
+
+def run(
+    workshop: Workshop,
+    bench: Bench,
+    argv: tuple[str, ...],
+    environment: dict[str, str],
+    cwd: Path | None = None,
+) -> Completed:
+    """Run a command without network; raise `BuildError` with its last lines when it fails."""
+    return _run(workshop, bench, argv, environment, cwd or bench.project, network=False)
+
+
+def run_with_network(
+    workshop: Workshop, bench: Bench, argv: tuple[str, ...], environment: dict[str, str]
+) -> Completed:
+    """Run a command that may reach the network, as for build requirements."""
+    return _run(workshop, bench, argv, environment, bench.folder, network=True)
+
+
+def _run(  # noqa: PLR0913 - one seam for every command, with all that tells them apart
+    workshop: Workshop,
+    bench: Bench,
+    argv: tuple[str, ...],
+    environment: dict[str, str],
+    cwd: Path,
+    *,
+    network: bool,
+) -> Completed:
+    wanted = replace(command(argv, cwd, environment), network=network)
+    done = workshop.executor.run(
+        wanted, bench.log, lambda line: workshop.watch.line(bench.job.id, line)
+    )
+    if not done.ok:
+        raise BuildError(
+            f"`{Path(argv[0]).name}` failed while building `{bench.job.id}`",
+            causes=[explain(done)],
+            tail=done.tail(),
+            log=bench.log,
+            hint=hint(done, bench),
+            reproduce=f"rvbuild shell {bench.job.id}",
+        )
+    return done
+
+
+def explain(done: Completed) -> str:
+    """Say in words how a command ended."""
+    if done.timed_out:
+        return f"it ran out of time after {done.seconds:.0f} s"
+    if done.signal is not None or "Killed" in done.output[-2000:]:
+        return f"it was killed by signal {done.signal or SIGKILL}"
+    return f"it ended with exit code {done.exit_code}"
+
+
+def hint(done: Completed, bench: Bench) -> str | None:
+    """Give the next move where the output tells it."""
+    last = done.output[-20000:]
+    if done.signal == SIGKILL or "Killed" in last[-2000:]:
+        memory = bench.job.recipe.resources.memory_mb
+        return f"out of memory? it may use {memory} MiB; run it again with `--jobs 1`, it goes on where it was"
+    if "No space left on device" in last:
+        return "the disk is full: free some space or choose another place by `--cache`"
+    if "is a folder of the build machine" in last:
+        return "take the library from a recipe: name it in `requires.libraries`"
+    if "asks for the build machine's processor" in last:
+        return "remove `-march=native` by an option or a patch of the recipe"
+    return None

@@ -1,0 +1,78 @@
+"""What each PEP 517 backend has to be told so that it builds for the target, in its own words."""
+
+import tomllib
+from pathlib import Path
+
+from rvbuild.build.model import Bench, Workshop
+from rvbuild.build.surroundings import applying
+from rvbuild.errors import UsageError
+
+Settings = dict[str, str | list[str]]
+
+MESON_PYTHON = "mesonpy"
+SCIKIT_BUILD_CORE = "scikit_build_core.build"
+DEFAULT_BACKEND = "setuptools.build_meta:__legacy__"
+
+
+def backend_name(project: Path) -> str:
+    """Read the `build-backend` of a project."""
+    path = project / "pyproject.toml"
+    if not path.is_file():
+        return DEFAULT_BACKEND
+    table = tomllib.loads(path.read_text(encoding="utf-8")).get("build-system", {})
+    return str(table.get("build-backend", DEFAULT_BACKEND))
+
+
+def config_settings(backend: str, workshop: Workshop, bench: Bench) -> Settings:
+    """Make the config settings of a backend: the target's files, a kept build folder, the recipe's options."""
+    options = applying(bench.job.recipe.build.options, workshop, bench)
+    defines = [option for option in options if option.startswith("-D")]
+    plain = [option for option in options if not option.startswith("-D")]
+    if backend == MESON_PYTHON or _wraps_meson_python(bench.project, backend):
+        return _meson_python(bench, defines) | _pairs(plain)
+    if backend.startswith(SCIKIT_BUILD_CORE):
+        settings: Settings = {"build-dir": str(bench.folder / "build")}
+        for define in defines:
+            name, _, value = define.removeprefix("-D").partition("=")
+            settings[f"cmake.define.{name}"] = value
+        return settings | _pairs(plain)
+    return _pairs([*defines, *plain])
+
+
+def _wraps_meson_python(project: Path, backend: str) -> bool:
+    # NumPy and others keep a backend in the tree that calls meson-python with their own Meson.
+    path = project / "pyproject.toml"
+    if not path.is_file():
+        return False
+    table = tomllib.loads(path.read_text(encoding="utf-8")).get("build-system", {})
+    named = any(str(require).startswith("meson-python") for require in table.get("requires", []))
+    return bool(table.get("backend-path")) and named and backend != SCIKIT_BUILD_CORE
+
+
+def _meson_python(bench: Bench, defines: list[str]) -> Settings:
+    target = bench.folder / "target"
+    setup = [f"--cross-file={target}/meson-cross.ini"]
+    if "cc" in bench.job.recipe.requires.tools:
+        setup.append(f"--native-file={target}/meson-native.ini")
+    return {
+        "build-dir": str(bench.folder / "build"),
+        "setup-args": [*setup, *defines],
+        "compile-args": [f"-j{bench.cores}"],
+    }
+
+
+def _pairs(options: list[str]) -> Settings:
+    settings: Settings = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise UsageError(
+                f"`{option}` is not a config setting",
+                hint="write it like `name=value` or `-Dname=value`",
+            )
+        before = settings.get(name)
+        if before is None:
+            settings[name] = value
+        else:
+            settings[name] = [*before, value] if isinstance(before, list) else [before, value]
+    return settings

@@ -1,0 +1,61 @@
+"""Building a wheel through its PEP 517 backend, across, without network."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from rvbuild.build.model import Bench, BuildEnvironment, Workshop
+from rvbuild.build.running import run
+from rvbuild.build.settings import backend_name, config_settings
+from rvbuild.build.surroundings import build_environment, data_text, placeholders
+from rvbuild.errors import BuildError
+from rvbuild.recipe.placeholder import fill
+from rvbuild.target import MACHINE
+
+
+def build_wheel(workshop: Workshop, bench: Bench, environment: BuildEnvironment) -> Path:
+    """Build one wheel and say where it is; raise `BuildError`."""
+    run_before(workshop, bench)
+    output = bench.folder / "wheel"
+    shutil.rmtree(output, ignore_errors=True)
+    settings = config_settings(backend_name(bench.project), workshop, bench)
+    program = bench.folder / "backend.py"
+    program.write_text(data_text("backend.py"), encoding="utf-8")
+    (bench.folder / "setup.cfg").write_text(
+        f"[build_ext]\nparallel = {bench.cores}\n", encoding="utf-8"
+    )
+    words = (str(environment.python), str(program), "wheel", str(output), json.dumps(settings))
+    told = build_environment(workshop, bench)
+    told["DIST_EXTRA_CONFIG"] = str(bench.folder / "setup.cfg")
+    done = run(workshop, bench, words, told)
+    check_cross(done.output, bench)
+    wheels = sorted(output.glob("*.whl"))
+    if len(wheels) != 1:
+        raise BuildError(
+            f"the backend of `{bench.job.id}` made {len(wheels)} wheels, not one", log=bench.log
+        )
+    return wheels[0]
+
+
+def run_before(workshop: Workshop, bench: Bench) -> None:
+    """Run the recipe's `before` commands in the source."""
+    values = placeholders(workshop, bench)
+    for each in bench.job.recipe.build.before:
+        words = tuple(fill(word, values) for word in each.run)
+        cwd = bench.source / each.directory if each.directory else bench.source
+        run(workshop, bench, words, build_environment(workshop, bench), cwd)
+
+
+def check_cross(output: str, bench: Bench) -> None:
+    """Stop when a configure log says that it configured for another machine than the target.
+
+    Meson and CMake go on as native builds when their files are not read, and say so only there.
+    """
+    meson = re.search(r"^\s*Host machine cpu family: (\S+)", output, re.MULTILINE)
+    if meson is not None and meson.group(1) != MACHINE:
+        raise BuildError(
+            f"Meson configured `{bench.job.id}` for {meson.group(1)} and not for {MACHINE}",
+            log=bench.log,
+            hint="a cross file without `[host_machine]` is a native build: leave it to rvbuild",
+        )

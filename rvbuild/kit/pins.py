@@ -1,0 +1,68 @@
+"""Pin files: which packages, by sha256, a tree is made of. Written by `tools/pin.py`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from rvbuild.document import read_document, validate
+from rvbuild.errors import MissingToolError
+from rvbuild.fetch import DebianFile, Origin, PypiFile, Remote
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Pin(BaseModel):
+    """One package: a file of the Debian pool, or a wheel of a project on PyPI."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    debian: str | None = None
+    pypi: str | None = None
+    file: str | None = None
+    sha256: Sha256
+
+    @property
+    def remote(self) -> Remote:
+        """The file to fetch."""
+        origin: Origin
+        if self.debian is not None:
+            origin = DebianFile(self.debian)
+            return Remote(self.debian.rsplit("/", 1)[-1], self.sha256, (origin,))
+        name = self.file or ""
+        origin = PypiFile(self.pypi or "", name)
+        return Remote(name, self.sha256, (origin,))
+
+
+class PinnedTree(BaseModel):
+    """The packages of one tree, and glob patterns of the members that are unpacked from them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    pins: tuple[Pin, ...] = Field(min_length=1)
+
+
+class PinFile(BaseModel):
+    """All trees of one pin file, by name; a name ends in `-x86_64` and the like where hosts differ."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    description: str = ""
+    trees: dict[str, PinnedTree]
+
+    def tree(self, name: str) -> PinnedTree:
+        """Give a tree; raise `MissingToolError` when there is none of that name, as on an unknown host."""
+        if name not in self.trees:
+            raise MissingToolError(
+                f"there is no `{name}` among the pins of `{self.name}`",
+                hint=f"it is pinned for {', '.join(sorted(self.trees))}",
+            )
+        return self.trees[name]
+
+
+def load_pins(path: Path) -> PinFile:
+    """Read a pin file; raise `RecipeError` with every problem in it."""
+    return validate(read_document(path), PinFile)

@@ -1,0 +1,157 @@
+"""Unpacked trees: fetched by sha256, unpacked beside, finished, and moved to their place in one step."""
+
+import fnmatch
+import hashlib
+import os
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from debian.debfile import DebFile
+from filelock import FileLock
+
+from rvbuild.errors import RvbuildError, SourceError
+from rvbuild.events import Watcher, step
+from rvbuild.fetch import Network, fetch
+from rvbuild.kit.pins import PinnedTree
+from rvbuild.places import Places
+
+# Raised whenever unpacking puts other things on disk than before.
+REVISION = "1"
+DOWNLOADS_AT_ONCE = 4
+
+Finish = Callable[[Path, Path], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Supplies:
+    """What installing a kit takes: where things go, how files are reached, who is told."""
+
+    places: Places
+    network: Network
+    watch: Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A tree to have: its name, its pins, and `revision`, which names how its room finishes it."""
+
+    name: str
+    pinned: PinnedTree
+    revision: str = ""
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of everything that decides what is in the tree."""
+        lines = [REVISION, self.revision, *self.pinned.only, "skip", *self.pinned.skip]
+        lines += [pin.sha256 for pin in self.pinned.pins]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """An unpacked tree; `digest` names its content."""
+
+    path: Path
+    digest: str
+
+
+def kit_path(tree: Tree, places: Places) -> Path:
+    """Say where a tree is, or will be."""
+    return places.kits / f"{tree.name}-{tree.digest[:16]}"
+
+
+def materialise(tree: Tree, supplies: Supplies, finish: Finish | None = None) -> Kit:
+    """Have the tree on disk, fetching and unpacking it at the first call.
+
+    `finish` is given the folder it may change and the path at which that folder will end up. The
+    tree appears at its place whole or not at all. Raises `SourceError`.
+    """
+    path = kit_path(tree, supplies.places)
+    if path.is_dir():
+        return Kit(path, tree.digest)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(path.name + ".lock")):
+        if not path.is_dir():
+            with step(supplies.watch, tree.name, "unpack"):
+                _install(tree, path, supplies, finish)
+    return Kit(path, tree.digest)
+
+
+def _install(tree: Tree, path: Path, supplies: Supplies, finish: Finish | None) -> None:
+    archives = _fetch_all(tree, supplies)
+    staging = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir()
+    try:
+        for archive in archives:
+            _unpack(archive, staging, tree.pinned)
+        if finish is not None:
+            finish(staging, path)
+        staging.rename(path)
+    except OSError as error:
+        raise SourceError(
+            f"cannot unpack `{tree.name}`",
+            causes=[str(error)],
+            hint="choose another place by `--cache`",
+        ) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _fetch_all(tree: Tree, supplies: Supplies) -> list[Path]:
+    def one(index: int) -> Path:
+        remote = tree.pinned.pins[index].remote
+        return fetch(remote, supplies.network, supplies.places.downloads, supplies.watch)
+
+    with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+        return list(pool.map(one, range(len(tree.pinned.pins))))
+
+
+def _wanted(name: str, pinned: PinnedTree) -> bool:
+    if any(fnmatch.fnmatchcase(name, pattern) for pattern in pinned.skip):
+        return False
+    return not pinned.only or any(fnmatch.fnmatchcase(name, pattern) for pattern in pinned.only)
+
+
+def _unpack(archive: Path, staging: Path, pinned: PinnedTree) -> None:
+    try:
+        if archive.suffix == ".deb":
+            _unpack_deb(archive, staging, pinned)
+        else:
+            _unpack_wheel(archive, staging, pinned)
+    except RvbuildError:
+        raise
+    except (tarfile.TarError, zipfile.BadZipFile, ValueError) as error:
+        raise SourceError(f"cannot unpack `{archive.name}`", causes=[str(error)]) from error
+
+
+def _members(archive: tarfile.TarFile, pinned: PinnedTree) -> Iterator[tarfile.TarInfo]:
+    for member in archive:
+        name = member.name.removeprefix("./")
+        if member.isdir() or not _wanted(name, pinned):
+            continue
+        yield member
+
+
+def _unpack_deb(archive: Path, staging: Path, pinned: PinnedTree) -> None:
+    with archive.open("rb") as stream:
+        data = DebFile(fileobj=stream).data.tgz()
+        with data:
+            data.extractall(staging, members=list(_members(data, pinned)), filter="tar")
+
+
+def _unpack_wheel(archive: Path, staging: Path, pinned: PinnedTree) -> None:
+    with zipfile.ZipFile(archive) as bundle:
+        for member in bundle.infolist():
+            if member.is_dir() or not _wanted(member.filename, pinned):
+                continue
+            placed = Path(bundle.extract(member, staging))
+            mode = member.external_attr >> 16
+            if mode & stat.S_IXUSR:
+                placed.chmod(0o755)

@@ -1,0 +1,135 @@
+"""What a plan needs on this machine: kits installed, a compiler cache running, all as one `Workshop`."""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import gettempdir
+
+from rvbuild.build import Launcher, Workshop
+from rvbuild.emulator import Emulator, install_emulator
+from rvbuild.kit.programs import install_program
+from rvbuild.pipeline.model import House, Options
+from rvbuild.plan import Job
+from rvbuild.pythons import Interpreter, install_interpreter
+from rvbuild.sysroot import Sysroot, install_sysroot
+from rvbuild.toolchain import Toolchain
+from rvbuild.toolchain.install import Parts, install_toolchain
+from rvbuild.toolchain.probe import probe_toolchain
+
+# What each build system is driven by, beside what a recipe asks for.
+PROGRAMS = {
+    "cmake": ("cmake", "ninja"),
+    "meson": ("ninja",),
+    "autotools": ("make",),
+    "make": ("make",),
+}
+IDLE_SECONDS = 600
+# A socket's path has to fit in 108 bytes (unix(7)).
+SOCKET_BYTES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Kits:
+    """The installed kits that every job uses."""
+
+    sysroot: Sysroot
+    emulator: Emulator
+    toolchain: Toolchain
+
+
+def install_kits(options: Options, house: House) -> Kits:
+    """Have sysroot, emulator and a probed toolchain on disk."""
+    sysroot = install_sysroot(options.floor, house.pins, house.supplies)
+    emulator = install_emulator(house.host, house.pins, house.supplies)
+    pkg_config = install_program("pkgconf", house.host, house.pins, house.supplies)
+    parts = Parts(
+        sysroot=sysroot.root,
+        gcc_install=sysroot.gcc_install,
+        sysroot_digest=sysroot.digest,
+        emulator=emulator.program,
+        pkg_config=pkg_config,
+    )
+    toolchain = install_toolchain(options.toolchain, house.host, house.pins, parts, house.supplies)
+    probe_toolchain(toolchain, emulator.program, house.executor, house.watch)
+    return Kits(sysroot, emulator, toolchain)
+
+
+def install_pythons(versions: tuple[str, ...], house: House) -> dict[str, Interpreter]:
+    """Have the interpreters of minor versions on disk."""
+    return {
+        version: install_interpreter(version, house.host, house.pins, house.supplies)
+        for version in versions
+    }
+
+
+@contextmanager
+def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[Workshop]:
+    """Equip a workshop for jobs that are to be built; its compiler cache ends with the block."""
+    kits = install_kits(options, house)
+    versions = tuple(dict.fromkeys(job.python for job in jobs if job.python is not None))
+    names = {name for job in jobs for name in _programs(job)}
+    programs = {
+        name: install_program(name, house.host, house.pins, house.supplies)
+        for name in sorted(names)
+    }
+    with _compiler_cache(options, house) as launcher:
+        yield Workshop(
+            toolchain=kits.toolchain,
+            sysroot=kits.sysroot,
+            emulator=kits.emulator,
+            interpreters=install_pythons(versions, house),
+            programs=programs,
+            executor=house.executor,
+            watch=house.watch,
+            cache=house.places.cache,
+            launcher=launcher,
+            network_environment=house.environment,
+        )
+
+
+def _programs(job: Job) -> tuple[str, ...]:
+    # `cc` is the compiler for what runs here, which comes with the toolchain.
+    asked = tuple(name for name in job.recipe.requires.tools if name != "cc")
+    return (*PROGRAMS.get(job.recipe.build.system, ()), *asked)
+
+
+@contextmanager
+def _compiler_cache(options: Options, house: House) -> Iterator[Launcher | None]:
+    if options.compiler_cache == "off":
+        yield None
+        return
+    program = install_program("sccache", house.host, house.pins, house.supplies)
+    environment = cache_environment(options.compiler_cache, house.places.compiler_cache)
+    server = {**environment, **house.environment}
+    # Started here and not by the first compile, which has no network and ends with its step.
+    subprocess.run([str(program), "--start-server"], env=server, capture_output=True, check=False)
+    try:
+        yield Launcher(program, environment)
+    finally:
+        subprocess.run(
+            [str(program), "--stop-server"], env=server, capture_output=True, check=False
+        )
+
+
+def cache_environment(choice: str, folder: Path) -> dict[str, str]:
+    """Tell sccache where it keeps things; `choice` is `local` or the address of a shared storage."""
+    folder.mkdir(parents=True, exist_ok=True)
+    socket = folder / "server.sock"
+    if len(os.fsencode(socket)) > SOCKET_BYTES:
+        digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        socket = Path(gettempdir()) / f"rvbuild-sccache-{digest}.sock"
+    environment = {
+        "SCCACHE_SERVER_UDS": str(socket),
+        "SCCACHE_IDLE_TIMEOUT": str(IDLE_SECONDS),
+        "SCCACHE_DIR": str(folder),
+        "HOME": str(folder),
+    }
+    if choice.startswith(("redis://", "rediss://", "tcp://")):
+        return environment | {"SCCACHE_REDIS_ENDPOINT": choice}
+    if choice.startswith(("http://", "https://")):
+        return environment | {"SCCACHE_WEBDAV_ENDPOINT": choice}
+    return environment

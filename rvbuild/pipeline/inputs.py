@@ -1,0 +1,47 @@
+"""The digests that keys are made of, read from pin files: planning installs and fetches nothing."""
+
+import hashlib
+
+from rvbuild.emulator import emulator_digest
+from rvbuild.pipeline.model import House, Options
+from rvbuild.plan import Inputs, Recipes
+from rvbuild.pythons import interpreter_digest
+from rvbuild.recipe.model import Recipe
+from rvbuild.sysroot import sysroot_digest
+from rvbuild.toolchain.install import toolchain_digest
+
+
+def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> Inputs:
+    """Collect the digests of everything that jobs of these recipes read besides the recipes."""
+    sysroot = sysroot_digest(options.floor, house.pins)
+    return Inputs(
+        toolchain=toolchain_digest(options.toolchain, house.host, house.pins, sysroot),
+        sysroot=sysroot,
+        emulator=emulator_digest(house.host, house.pins),
+        pythons={
+            version: interpreter_digest(version, house.host, house.pins)
+            for version in options.pythons
+        },
+        patches={
+            (recipe.name, entry.value): _digest(house, recipe, entry.value)
+            for recipe in recipes
+            for entry in recipe.patches
+        },
+    )
+
+
+def _digest(house: House, recipe: Recipe, patch: str) -> str:
+    return hashlib.sha256(house.catalogue.patch_path(recipe, patch).read_bytes()).hexdigest()
+
+
+def reachable(names: tuple[str, ...], recipes: Recipes) -> tuple[Recipe, ...]:
+    """Find the recipes of names and of everything below them, each once."""
+    found: dict[str, Recipe] = {}
+    waiting = list(names)
+    while waiting:
+        name, _, version = waiting.pop(0).partition("==")
+        recipe = recipes.find(name, version or None)
+        if recipe.label not in found:
+            found[recipe.label] = recipe
+            waiting += [*recipe.requires.libraries, *recipe.requires.target]
+    return tuple(found.values())

@@ -1,0 +1,177 @@
+"""One job from sources to a stored result, step by step; a killed run goes on at the step it died in."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rvbuild import __version__
+from rvbuild.audit import Policy, Repair, audit_wheel, repair_wheel, report_as_json
+from rvbuild.build import (
+    Bench,
+    BuildEnvironment,
+    Workshop,
+    build_library,
+    build_wheel,
+    prepare_environment,
+    stage_prefix,
+)
+from rvbuild.build.expect import check_members, check_prefix, prefix_members, wheel_members
+from rvbuild.build.surroundings import SOURCE_DATE_EPOCH, lay_out, surroundings
+from rvbuild.errors import AuditError
+from rvbuild.events import step
+from rvbuild.kit.programs import install_program
+from rvbuild.pipeline.model import House
+from rvbuild.plan import Job
+from rvbuild.sources.prepare import prepare_source
+from rvbuild.store import Draft, Stored, Work, close_work, mark_done, open_work
+from rvbuild.toolchain.files import write_files
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a job stands on: the workshop, the house, the results below it, and its share of cores."""
+
+    workshop: Workshop
+    house: House
+    results: Mapping[str, Stored]
+    cores: int
+
+
+def build_job(job: Job, ground: Ground) -> Stored:
+    """Build what is not in the store yet, and put it there; raises what its steps raise."""
+    house = ground.house
+    with house.store.lock(job.id):
+        found = house.store.find(job.key)
+        if found is not None:
+            return found
+        work = open_work(house.places, job.id, job.key)
+        bench = _bench(job, work, ground)
+        work = _prepare(job, work, bench, ground)
+        make = _make_library if job.python is None else _make_wheel
+        work, staging, requirements = make(job, work, bench, ground)
+        draft = Draft(
+            job=job.id,
+            inputs=job.inputs,
+            rvbuild_version=__version__,
+            seconds={done.name: done.seconds for done in work.steps},
+            requirements=requirements,
+        )
+        stored = house.store.publish(job.key, staging, draft)
+        close_work(work)
+        return stored
+
+
+def _bench(job: Job, work: Work, ground: Ground) -> Bench:
+    wheels = [
+        path
+        for need in job.needs
+        if ground.results[need].record.job.startswith(job.recipe.requires.target)
+        for path in ground.results[need].files.glob("*.whl")
+    ]
+    log = ground.house.places.logs / f"{work.folder.name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if not work.steps:
+        log.unlink(missing_ok=True)
+    source = work.folder / "source"
+    return Bench(job, work.folder, source, log, ground.cores, tuple(wheels))
+
+
+def _take(work: Work, name: str, ground: Ground, act: Callable[[], object]) -> Work:
+    """Do a step that is not done yet, and remember it."""
+    if work.is_done(name):
+        return work
+    begin = time.monotonic()
+    with step(ground.house.watch, work.job, name):
+        act()
+    return mark_done(work, name, time.monotonic() - begin)
+
+
+def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
+    house, workshop = ground.house, ground.workshop
+    holds = (job.python, str(job.floor), job.mode)
+    patches = tuple(
+        house.catalogue.patch_path(job.recipe, entry.value)
+        for entry in job.recipe.patches
+        if entry.when.holds(*holds)
+    )
+    work = _take(
+        work,
+        "source",
+        ground,
+        lambda: prepare_source(job.recipe, patches, bench.source, house.fetching, house.watch),
+    )
+
+    def surround() -> None:
+        below = [ground.results[need].files / "prefix" for need in job.needs]
+        stage_prefix(bench.prefix, [folder for folder in below if folder.is_dir()])
+        lay_out(workshop, bench)
+        write_files(workshop.toolchain, surroundings(workshop, bench), bench.folder / "target")
+
+    return _take(work, "surroundings", ground, surround)
+
+
+def _make_library(
+    _job: Job, work: Work, bench: Bench, ground: Ground
+) -> tuple[Work, Path, tuple[str, ...]]:
+    staging = bench.folder / "staging"
+
+    def build() -> None:
+        result = build_library(ground.workshop, bench)
+        check_members(bench, prefix_members(result))
+        check_prefix(bench, result)
+        staging.mkdir(exist_ok=True)
+        result.rename(staging / "prefix")
+
+    return _take(work, "build", ground, build), staging, ()
+
+
+def _make_wheel(
+    job: Job, work: Work, bench: Bench, ground: Ground
+) -> tuple[Work, Path, tuple[str, ...]]:
+    workshop = ground.workshop
+    note = bench.folder / "environment.json"
+
+    def environment() -> None:
+        made = prepare_environment(workshop, bench)
+        note.write_text(json.dumps(made.requirements), encoding="utf-8")
+
+    work = _take(work, "environment", ground, environment)
+    requirements = tuple(json.loads(note.read_text(encoding="utf-8")))
+    python = BuildEnvironment(bench.folder / "venv/bin/python", requirements)
+    work = _take(work, "build", ground, lambda: build_wheel(workshop, bench, python))
+    built = next((bench.folder / "wheel").glob("*.whl"))
+    staging = bench.folder / "staging"
+    work = _take(work, "audit", ground, lambda: _prove(job, built, bench, staging, ground))
+    return work, staging, requirements
+
+
+def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -> None:
+    house, sysroot = ground.house, ground.workshop.sysroot
+    staging.mkdir(exist_ok=True)
+    for stale in staging.iterdir():
+        stale.unlink()
+    repair = Repair(
+        floor=job.floor,
+        library_folders=(bench.prefix / "lib", *sysroot.libraries),
+        destination=staging,
+        patchelf=install_program("patchelf", house.host, house.pins, house.supplies),
+        epoch_seconds=SOURCE_DATE_EPOCH,
+    )
+    wheel = repair_wheel(built, repair)
+    policy = Policy(job.floor, sysroot.libraries, build_paths=(str(house.places.cache),))
+    report = audit_wheel(wheel, policy)
+    (staging / "audit.json").write_text(json.dumps(report_as_json(report), indent=1), "utf-8")
+    for finding in report.findings:
+        if finding.severity == "warning":
+            where = finding.member or wheel.name
+            house.watch.note(job.id, f"`{where}` {finding.message}")
+    if not report.ok:
+        raise AuditError(
+            f"`{wheel.name}` is not fit to ship",
+            causes=[f"`{each.member or wheel.name}` {each.message}" for each in report.errors],
+            hint=next((each.hint for each in report.errors if each.hint), None),
+            log=bench.log,
+        )
+    check_members(bench, wheel_members(wheel))

@@ -1,0 +1,1 @@
+"""Getting wheels to people: static indexes, serving them, uploading, credentials."""

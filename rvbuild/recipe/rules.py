@@ -1,0 +1,109 @@
+"""What the parts of a recipe have to be for each other, checked on the document.
+
+A rule looks at plain data, so that it also speaks when other parts of the recipe are wrong.
+"""
+
+from collections.abc import Iterator
+from typing import get_args
+
+from packaging.version import InvalidVersion, Version
+
+from rvbuild.document import Document
+from rvbuild.errors import Problem
+from rvbuild.recipe.model import BuildSystem
+from rvbuild.recipe.text import normalise
+
+# What only wheels have, and what libraries have in its place.
+_ONLY_WHEELS = {
+    ("requires", "target"): "name the libraries it needs in `requires.libraries`",
+    ("test", "imports"): "list what the library has to install in `expect`",
+    ("test", "smoke"): "list what the library has to install in `expect`",
+    ("test", "suite"): "list what the library has to install in `expect`",
+}
+
+
+def rule_problems(document: Document) -> Iterator[Problem]:
+    """Find what does not go together."""
+    yield from _file_name(document)
+    yield from _script(document)
+    if document.text(("kind",)) == "library":
+        yield from _library(document)
+    elif document.text(("kind",)) in {None, "wheel"}:
+        yield from _wheel(document)
+
+
+def _file_name(document: Document) -> Iterator[Problem]:
+    name, version = document.text(("name",)), document.text(("version",))
+    file = document.page.file
+    if not name or name != normalise(name) or file.stem == name:
+        return
+    if file.parent.name != name:
+        yield document.problem(
+            ("name",),
+            f"recipe `{name}` is in a file named `{file.name}`",
+            hint=f"name the file `{name}.yaml` or `{name}/VERSION.yaml`",
+        )
+    elif version and file.stem != version:
+        yield document.problem(
+            ("version",),
+            f"version `{version}` is in a file named `{file.name}`",
+            hint=f"name the file `{name}/{version}.yaml`",
+        )
+
+
+def _script(document: Document) -> Iterator[Problem]:
+    system = document.text(("build", "system"))
+    has_script = bool(document.find(("build", "script")))
+    if has_script and system != "script":
+        named = f"`{system}`" if system else "`pep517`, the default"
+        yield document.problem(
+            ("build", "script"),
+            f"`script` belongs to build system `script`, and this is {named}",
+            hint="write `system: script`, or move the commands to `before`",
+            at_key=True,
+        )
+    if system == "script" and not has_script:
+        yield document.problem(
+            ("build", "system"),
+            "build system `script` needs `script`, the list of its commands",
+            hint='add `script: [{run: [sh, -c, "..."]}]` to `build`',
+        )
+
+
+def _library(document: Document) -> Iterator[Problem]:
+    for route, hint in _ONLY_WHEELS.items():
+        if document.find(route) is not None:
+            message = f"`{route[-1]}` is for wheels, and this is a library"
+            yield document.problem(route, message, hint=hint, at_key=True)
+    system = document.text(("build", "system"))
+    if system in {None, "pep517"}:
+        yield document.problem(
+            ("kind",) if system is None else ("build", "system"),
+            "a library is not built by `pep517`",
+            hint="set `build.system` to `cmake`, `meson`, `autotools`, `make` or `script`",
+        )
+
+
+def _wheel(document: Document) -> Iterator[Problem]:
+    system = document.text(("build", "system"))
+    if system in get_args(BuildSystem) and system != "pep517":
+        yield document.problem(
+            ("build", "system"),
+            f"a wheel is built by `pep517` and not by `{system}`",
+            hint="remove `system`, or write `kind: library` for a native library",
+        )
+    yield from _wheel_version(document)
+
+
+def _wheel_version(document: Document) -> Iterator[Problem]:
+    version = document.text(("version",))
+    if not version:
+        return
+    try:
+        Version(version)
+    except InvalidVersion:
+        yield document.problem(
+            ("version",),
+            f"`{version}` is not a version of a Python project",
+            hint="write it as the sdist's file name does, such as `1.2.0rc1`",
+        )

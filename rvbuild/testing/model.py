@@ -1,0 +1,98 @@
+"""The values of testing: where wheels are run, what came of each check, and the whole report."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from rvbuild.emulator import Emulator
+from rvbuild.events import Watcher
+from rvbuild.executor import Executor
+from rvbuild.pythons import Interpreter
+
+SCHEMA = 1
+
+Status = Literal["passed", "failed", "crashed", "timeout", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A riscv64 Python under QEMU; `libraries` are folders of shared objects beside its root's own.
+
+    The sysroot's libstdc++ and libgfortran come in that way, when a wheel needs them.
+    """
+
+    interpreter: Interpreter
+    emulator: Emulator
+    libraries: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where and with what wheels are tried; `workspace` is a folder that is ours to fill.
+
+    `wheels` are our own wheels of what the tested one needs, `wheel_folders` where more of them
+    lie. `environment` is for the build machine's pip alone: index settings and proxies. `source` is
+    the source tree a suite takes files from. `total_seconds` limits all checks together.
+    """
+
+    runtime: Runtime
+    executor: Executor
+    workspace: Path
+    watch: Watcher
+    job: str
+    wheels: tuple[Path, ...] = ()
+    wheel_folders: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    source: Path | None = None
+    jobs: int = 1
+    total_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One test of a suite that failed; `known` is the reason when it was expected to."""
+
+    test: str
+    message: str
+    known: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CpuResult:
+    """What came of one check on one CPU; `flags` are things to look at that fail nothing."""
+
+    cpu: str
+    check: str
+    status: Status
+    seconds: float
+    explanation: str = ""
+    log: Path | None = None
+    reproduce: str = ""
+    failures: tuple[Failure, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True unless it went wrong; a skipped check says why in its explanation."""
+        return self.status in ("passed", "skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class TestReport:
+    """All results of one wheel file."""
+
+    __test__: ClassVar[bool] = False
+
+    wheel: str
+    sha256: str
+    python: str
+    emulator: str
+    results: tuple[CpuResult, ...]
+    schema: int = SCHEMA
+
+    @property
+    def ok(self) -> bool:
+        """True when at least one check passed and none went wrong."""
+        passed = any(result.status == "passed" for result in self.results)
+        return passed and all(result.ok for result in self.results)

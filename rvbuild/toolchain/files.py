@@ -1,0 +1,157 @@
+"""What build systems are told of a toolchain: Meson cross file, CMake toolchain file, environment."""
+
+from pathlib import Path
+
+from rvbuild.target import MACHINE
+from rvbuild.toolchain.model import Surroundings, Toolchain
+
+
+def _meson_text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _meson_list(values: tuple[str, ...]) -> str:
+    return "[" + ", ".join(_meson_text(value) for value in values) + "]"
+
+
+def pkg_config_path(around: Surroundings) -> str:
+    """Join the only folders that pkg-config may look into."""
+    own = (around.prefix / "lib/pkgconfig", around.prefix / "share/pkgconfig")
+    return ":".join(str(folder) for folder in (*own, *around.pkg_config_folders))
+
+
+def meson_cross_file(toolchain: Toolchain, around: Surroundings) -> str:
+    """Write a complete cross file: binaries, the host machine and what cannot be asked for here."""
+    programs = {
+        "c": toolchain.c,
+        "cpp": toolchain.cxx,
+        "ar": toolchain.archiver,
+        "ranlib": toolchain.ranlib,
+        "objcopy": toolchain.objcopy,
+        "pkg-config": toolchain.pkg_config,
+        "exe_wrapper": toolchain.emulated,
+    }
+    if around.python is not None:
+        programs["python"] = programs["python3"] = around.python
+    link = around.link_flags
+    flags = around.compile_flags
+    lines = ["[binaries]"]
+    lines += [f"{name} = {_meson_text(str(program))}" for name, program in programs.items()]
+    lines += ["", "[built-in options]"]
+    lines += [
+        f"c_args = {_meson_list(flags + around.cflags)}",
+        f"c_link_args = {_meson_list(link)}",
+    ]
+    lines += [
+        f"cpp_args = {_meson_list(flags + around.cxxflags)}",
+        f"cpp_link_args = {_meson_list(link)}",
+    ]
+    lines += ["", "[properties]", "needs_exe_wrapper = true"]
+    # No run here can tell: riscv64's long double is IEEE binary128 (RISC-V psABI).
+    lines += ["longdouble_format = 'IEEE_QUAD_LE'"]
+    lines += [f"pkg_config_libdir = {_meson_list(tuple(pkg_config_path(around).split(':')))}"]
+    lines += ["", "[host_machine]", "system = 'linux'", f"cpu_family = '{MACHINE}'"]
+    lines += [f"cpu = '{MACHINE}'", "endian = 'little'", ""]
+    return "\n".join(lines)
+
+
+def meson_native_file(toolchain: Toolchain) -> str:
+    """Write a native file: the compilers for what a build runs itself."""
+    return "\n".join(
+        [
+            "[binaries]",
+            f"c = {_meson_text(str(toolchain.build_c))}",
+            f"cpp = {_meson_text(str(toolchain.build_cxx))}",
+            "",
+        ]
+    )
+
+
+def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
+    """Write a toolchain file that puts CMake into cross mode, with the emulator for what must run."""
+    flags = around.compile_flags
+    values = {
+        "CMAKE_SYSTEM_NAME": "Linux",
+        "CMAKE_SYSTEM_PROCESSOR": MACHINE,
+        "CMAKE_C_COMPILER": str(toolchain.c),
+        "CMAKE_CXX_COMPILER": str(toolchain.cxx),
+        "CMAKE_ASM_COMPILER": str(toolchain.c),
+        "CMAKE_AR": str(toolchain.archiver),
+        "CMAKE_RANLIB": str(toolchain.ranlib),
+        "CMAKE_OBJCOPY": str(toolchain.objcopy),
+        "CMAKE_SYSROOT": str(toolchain.sysroot),
+        "CMAKE_CROSSCOMPILING_EMULATOR": str(toolchain.emulated),
+        "CMAKE_C_FLAGS_INIT": " ".join(flags + around.cflags),
+        "CMAKE_CXX_FLAGS_INIT": " ".join(flags + around.cxxflags),
+        "CMAKE_SHARED_LINKER_FLAGS_INIT": " ".join(around.link_flags),
+        "CMAKE_MODULE_LINKER_FLAGS_INIT": " ".join(around.link_flags),
+        "CMAKE_EXE_LINKER_FLAGS_INIT": " ".join(around.link_flags),
+        "CMAKE_FIND_ROOT_PATH": f"{toolchain.sysroot};{around.prefix}",
+        "CMAKE_PREFIX_PATH": str(around.prefix),
+        "CMAKE_FIND_ROOT_PATH_MODE_PROGRAM": "NEVER",
+        "CMAKE_FIND_ROOT_PATH_MODE_LIBRARY": "ONLY",
+        "CMAKE_FIND_ROOT_PATH_MODE_INCLUDE": "ONLY",
+        "CMAKE_FIND_ROOT_PATH_MODE_PACKAGE": "ONLY",
+        "CMAKE_INSTALL_LIBDIR": "lib",
+        "PKG_CONFIG_EXECUTABLE": str(toolchain.pkg_config),
+    } | _cmake_python(around)
+    lines = [f'set({name} "{value}" CACHE STRING "")' for name, value in values.items()]
+    # A toolchain file is read again for every probe, where cache entries of the project are not seen.
+    lines += ['set(CMAKE_SYSTEM_NAME "Linux")', f'set(CMAKE_SYSTEM_PROCESSOR "{MACHINE}")']
+    lines += ["set(CMAKE_POLICY_DEFAULT_CMP0190 OLD)", ""]
+    return "\n".join(lines)
+
+
+def _cmake_python(around: Surroundings) -> dict[str, str]:
+    if around.python is None or around.python_include is None:
+        return {}
+    suffix = around.extension_suffix
+    soabi = suffix.removeprefix(".").removesuffix(".so")
+    values: dict[str, str] = {}
+    for name in ("Python", "Python3"):
+        values |= {
+            f"{name}_EXECUTABLE": str(around.python),
+            f"{name}_INCLUDE_DIR": str(around.python_include),
+            f"{name}_SOABI": soabi,
+        }
+    return values | {
+        "PYTHON_EXECUTABLE": str(around.python),
+        "PYTHON_INCLUDE_DIR": str(around.python_include),
+        "PYTHON_MODULE_EXTENSION": suffix,
+    }
+
+
+def environment(toolchain: Toolchain, around: Surroundings) -> dict[str, str]:
+    """Name compilers, flags and pkg-config for setuptools, autotools and make, all of them together."""
+    flags = " ".join(around.compile_flags)
+    shared = f"{toolchain.c} -shared"
+    return {
+        "CC": str(toolchain.c),
+        "CXX": str(toolchain.cxx),
+        "LDSHARED": shared,
+        "LDCXXSHARED": f"{toolchain.cxx} -shared",
+        "AR": str(toolchain.archiver),
+        "ARFLAGS": "rcs",
+        "RANLIB": str(toolchain.ranlib),
+        "OBJCOPY": str(toolchain.objcopy),
+        "CC_FOR_BUILD": str(toolchain.build_c),
+        "CXX_FOR_BUILD": str(toolchain.build_cxx),
+        "HOSTCC": str(toolchain.build_c),
+        "CFLAGS": " ".join((flags, *around.cflags)),
+        "CXXFLAGS": " ".join((flags, *around.cxxflags)),
+        "LDFLAGS": " ".join(around.link_flags),
+        "PKG_CONFIG": str(toolchain.pkg_config),
+        "PKG_CONFIG_LIBDIR": pkg_config_path(around),
+        "PKG_CONFIG_PATH": "",
+        "RVBUILD_PREFIX": str(around.prefix),
+    }
+
+
+def write_files(toolchain: Toolchain, around: Surroundings, folder: Path) -> None:
+    """Write `meson-cross.ini`, `meson-native.ini` and `toolchain.cmake` into a job's folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "meson-cross.ini").write_text(meson_cross_file(toolchain, around), encoding="utf-8")
+    (folder / "meson-native.ini").write_text(meson_native_file(toolchain), encoding="utf-8")
+    (folder / "toolchain.cmake").write_text(
+        cmake_toolchain_file(toolchain, around), encoding="utf-8"
+    )

@@ -12,19 +12,19 @@ from rvbuild.target import Cpu
 
 @dataclass(frozen=True, slots=True)
 class Emulator:
-    """A static `qemu-riscv64`, its version such as `10.0.13`, and the digest of where it came from."""
+    """A static `qemu-riscv64`, its version such as `10.0.13`, and the digest of its package."""
 
     program: Path
     version: str
     digest: str = ""
 
     def words(self, cpu: Cpu, root: Path) -> tuple[str, ...]:
-        """Give the words before a riscv64 program: emulator, root of its libraries, explicit CPU."""
+        """Give the words before a riscv64 program: emulator, library root, explicit CPU."""
         return (str(self.program), "-L", str(root), "-cpu", cpu.qemu)
 
 
 def install_emulator(host: str, folder: Path, supplies: Supplies) -> Emulator:
-    """Have QEMU for this machine (`x86_64`, `aarch64`, `riscv64`) on disk; `folder` holds the pin files."""
+    """Have QEMU for this machine (`x86_64` and the like) on disk; `folder` holds the pin files."""
     kit = materialise(_tree(host, folder), supplies)
     program = kit.path / "usr/bin/qemu-riscv64"
     return Emulator(program, emulator_version(program), kit.digest)

@@ -118,17 +118,9 @@ def _finish_target(staging: Path, path: Path, version: str, build_program: Path)
     _write_headers(staging, own, version)
     _write_sysconfig(staging, own, path, version)
     _write_pkg_config(own, path, version)
-    # The packages carry no byte code: without it every start under the emulator compiles the library.
-    words = [
-        str(build_program),
-        "-m",
-        "compileall",
-        "-q",
-        "-j2",
-        "--invalidation-mode",
-        "unchecked-hash",
-    ]
-    words += ["-s", str(staging), "-p", str(path), str(staging / f"usr/lib/python{version}")]
+    # The packages carry no byte code: without it every start under the emulator would compile.
+    words = [str(build_program), "-m", "compileall", "-q", "-j2"]
+    words += ["--invalidation-mode", "unchecked-hash", "-s", str(staging), "-p", str(path), str(staging / f"usr/lib/python{version}")]
     subprocess.run(words, capture_output=True, check=False)
 
 
@@ -163,6 +155,7 @@ def _write_pkg_config(own: Path, path: Path, version: str) -> None:
     folder.mkdir()
     include = path / f"rvbuild/include/python{version}"
     # No Libs: an extension module takes its symbols from the interpreter that loads it.
-    text = f"Name: Python\nDescription: CPython for {TRIPLE}\nVersion: {version}\nCflags: -I{include}\nLibs:\n"
+    text = f"Name: Python\nDescription: CPython for {TRIPLE}\nVersion: {version}\n"
+    text += f"Cflags: -I{include}\nLibs:\n"
     for name in (f"python-{version}.pc", "python3.pc"):
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The pinned target tree that sets the glibc floor: headers and libraries to compile and link against."""
+"""The pinned target tree that sets the glibc floor: headers and libraries to build against."""
 
 import shutil
 from dataclasses import dataclass
@@ -8,14 +8,13 @@ from rvbuild.errors import MissingToolError
 from rvbuild.kit import Supplies, Tree, load_pins, materialise
 from rvbuild.target import TRIPLE, Floor
 
-
 # Raised whenever a sysroot is put together differently.
 REVISION = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class Sysroot:
-    """An unpacked sysroot: `root` for compilers, `libraries` the folders that hold its shared objects."""
+    """An unpacked sysroot: `root` for compilers, `libraries` the folders of its shared objects."""
 
     floor: Floor
     root: Path
@@ -25,7 +24,7 @@ class Sysroot:
 
 
 def pins_path(floor: Floor, folder: Path) -> Path:
-    """Say which pin file describes the sysroot of a floor; raise `MissingToolError` when none does."""
+    """Say which pin file describes a floor's sysroot; raise `MissingToolError` if none does."""
     path = folder / f"manylinux_{floor}_riscv64.yaml"
     if not path.is_file():
         known = sorted(
@@ -65,7 +64,7 @@ def install_sysroot(floor: Floor, folder: Path, supplies: Supplies) -> Sysroot:
         for name in ("linux", "asm", "asm-generic"):
             shutil.rmtree(include / name, ignore_errors=True)
         shutil.copytree(laid_over.path / "usr" / TRIPLE / "include", include, dirs_exist_ok=True)
-        # Compilers look for usr/include and lib; Debian's cross packages keep both below usr/TRIPLE.
+        # Compilers look for usr/include and lib; Debian keeps both below usr/TRIPLE.
         (staging / "usr" / "include").symlink_to(f"{TRIPLE}/include")
         (staging / "lib").symlink_to(f"usr/{TRIPLE}/lib")
 

@@ -95,8 +95,8 @@ def pin_tree(tree: dict[str, Any], host: str | None, plan: dict[str, Any]) -> di
     else:
         architecture = plan["hosts"][host] if host else tree.get("architecture", "all")
         pins = list(debian_pins(tree, architecture, plan["sets"]))
-    kept = {key: tree[key] for key in ("only", "skip") if key in tree}
-    return {**kept, "pins": pins}
+    kept: dict[str, Any] = {key: tree[key] for key in ("only", "skip") if key in tree}
+    return kept | {"pins": pins}
 
 
 def pin_file(name: str, plan: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,8 @@ def pin_file(name: str, plan: dict[str, Any]) -> dict[str, Any]:
 class Plain(yaml.SafeDumper):
     """Writes no aliases: a pin file is read by people."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401 - PyYAML's own signature
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's own signature
+        """Say that nothing is worth an alias."""
         return True
 
 

@@ -152,7 +152,7 @@ def _graft(prepared: Path, plan: GraftPlan, staged: dict[str, Path], repair: Rep
         check=False,
         env={
             "PATH": str(programs),
-            "PYTHONPATH": ":".join(entry for entry in sys.path if entry),
+            "PYTHONPATH": ":".join(str(Path(entry).absolute()) for entry in sys.path),
             "PYTHONHASHSEED": "0",
             "SOURCE_DATE_EPOCH": str(repair.epoch_seconds),
             "TMPDIR": str(work),

@@ -89,7 +89,7 @@ def check_undefined(binary: Binary, linkage: Linkage, policy: Policy) -> Iterato
         for symbol in binary.facts.undefined
         if not symbol.weak and not PYTHON_SYMBOL.match(symbol.name)
     }
-    wanted -= _defined_by(scope, linkage)
+    wanted -= _defined_by(scope, linkage) | _settled_by_version(binary, linkage)
     if not policy.libraries:
         # The one family that is known to be nowhere else, even without looking.
         wanted = {
@@ -103,6 +103,17 @@ def check_undefined(binary: Binary, linkage: Linkage, policy: Policy) -> Iterato
     if rest:
         unknown = linkage.missing.intersection(linkage.closure(binary.facts.needed))
         yield _undefined(binary, rest, tuple(sorted(unknown)))
+
+
+def _settled_by_version(binary: Binary, linkage: Linkage) -> frozenset[str]:
+    """Give the symbols that were found in a library outside when linking, by their version.
+
+    Whether that version is there is the floor's question; the sysroot at hand may be of another.
+    """
+    outside = (
+        each for each in binary.facts.required_versions if each.library not in linkage.inside
+    )
+    return frozenset(symbol for required in outside for symbol in required.symbols)
 
 
 def _undefined(binary: Binary, symbols: tuple[str, ...], unknown: tuple[str, ...]) -> Finding:

@@ -1,4 +1,4 @@
-"""What a recipe expects of a result: members that have to be there, and code for the target alone."""
+"""What a recipe expects of a result: which members it has, and code for the target alone."""
 
 import fnmatch
 import zipfile

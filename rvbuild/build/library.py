@@ -1,4 +1,4 @@
-"""Building a native library into a prefix that can be staged anywhere: cmake, meson, autotools, make, script."""
+"""Building a native library into a prefix that can be staged anywhere, by any build system."""
 
 import os
 import shutil

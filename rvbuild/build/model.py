@@ -15,7 +15,7 @@ from rvbuild.toolchain import Toolchain
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """A compiler cache: the program put before every compile, and what it reads of the environment."""
+    """A compiler cache: the program put before every compile, and the variables it reads."""
 
     program: Path
     environment: Mapping[str, str]
@@ -70,7 +70,7 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class BuildEnvironment:
-    """A virtual environment with the build requirements, and what was installed: `name==version sha256`."""
+    """A virtual environment, and what was installed into it: `name==version sha256:...`."""
 
     python: Path
     requirements: tuple[str, ...]

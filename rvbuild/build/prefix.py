@@ -1,4 +1,4 @@
-"""Prefixes: what a library installs, made free of its place, and laid together for the jobs above it."""
+"""Prefixes: what a library installs, made free of its place and laid together for jobs above it."""
 
 import re
 import shutil
@@ -9,8 +9,8 @@ from pathlib import Path
 def make_relocatable(folder: Path, prefix: str) -> None:
     """Rewrite what names the prefix a library was configured with, and drop what cannot be.
 
-    pkg-config files find their prefix from where they are; libtool's archives name absolute paths and
-    serve nobody here.
+    pkg-config files find their prefix from where they are; libtool's archives name absolute paths
+    and serve nobody here.
     """
     for archive in folder.rglob("*.la"):
         archive.unlink()

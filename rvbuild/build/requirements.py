@@ -1,4 +1,4 @@
-"""The build environment of a wheel: a virtual environment of the build Python with what PEP 517 asks for.
+"""The build environment of a wheel: a virtual environment with what PEP 517 asks for.
 
 What runs here comes from the index as wheels for this machine; headers and libraries of target
 requirements are laid over their copies.
@@ -13,7 +13,13 @@ from pathlib import Path
 from rvbuild.build.model import Bench, BuildEnvironment, Workshop
 from rvbuild.build.running import run, run_with_network
 from rvbuild.build.settings import backend_name, config_settings
-from rvbuild.build.surroundings import applying, base_environment, build_environment, data_text
+from rvbuild.build.surroundings import (
+    applying,
+    base_environment,
+    build_environment,
+    data_text,
+    interpreter_of,
+)
 from rvbuild.errors import BuildError
 
 # PEP 518: what a project without a build-system table is built with.
@@ -25,8 +31,7 @@ def prepare_environment(workshop: Workshop, bench: Bench) -> BuildEnvironment:
     """Make the virtual environment and install all build requirements; raise `BuildError`."""
     folder = bench.folder / "venv"
     python = folder / "bin/python"
-    assert bench.job.python is not None  # noqa: S101 - only wheels come here
-    interpreter = workshop.interpreters[bench.job.python]
+    interpreter = interpreter_of(workshop, bench)
     environment = base_environment(workshop, bench)
     shutil.rmtree(folder, ignore_errors=True)
     words = (str(interpreter.build_program), "-m", "venv", "--without-pip", str(folder))
@@ -64,17 +69,13 @@ def _install(
 ) -> set[str]:
     if not requirements:
         return set()
-    assert bench.job.python is not None  # noqa: S101 - only wheels come here
-    interpreter = workshop.interpreters[bench.job.python]
+    interpreter = interpreter_of(workshop, bench)
     report = bench.folder / f"requirements-{name}.json"
-    words = (str(bench.folder / "venv/bin/python"), f"{interpreter.pip}/pip", "install")
-    words += (
-        "--no-input",
-        "--disable-pip-version-check",
-        "--no-warn-script-location",
-        "--prefer-binary",
+    words = (
+        *(str(bench.folder / "venv/bin/python"), f"{interpreter.pip}/pip", "install"),
+        *("--no-input", "--disable-pip-version-check", "--no-warn-script-location"),
+        *("--prefer-binary", "--report", str(report), *requirements),
     )
-    words += ("--report", str(report), *requirements)
     environment = base_environment(workshop, bench) | dict(workshop.network_environment)
     run_with_network(workshop, bench, words, environment)
     return read_report(report)
@@ -105,7 +106,7 @@ def lay_target_over(wheel: Path, site: Path) -> None:
     """Replace headers and libraries of a package that runs here by those of its target wheel.
 
     A build requirement such as NumPy runs on this machine, and its headers, static libraries and
-    pkg-config files describe the target: `numpy.get_include()` then says the right thing everywhere.
+    pkg-config files describe the target: `numpy.get_include()` then is right everywhere.
     """
     with zipfile.ZipFile(wheel) as bundle:
         for member in bundle.infolist():

@@ -29,7 +29,7 @@ def run_with_network(
     return _run(workshop, bench, argv, environment, bench.folder, network=True)
 
 
-def _run(  # noqa: PLR0913 - one seam for every command, with all that tells them apart
+def _run(
     workshop: Workshop,
     bench: Bench,
     argv: tuple[str, ...],
@@ -68,7 +68,7 @@ def hint(done: Completed, bench: Bench) -> str | None:
     last = done.output[-20000:]
     if done.signal == SIGKILL or "Killed" in last[-2000:]:
         memory = bench.job.recipe.resources.memory_mb
-        return f"out of memory? it may use {memory} MiB; run it again with `--jobs 1`, it goes on where it was"
+        return f"out of memory? {memory} MiB are planned for it; `--jobs 1` goes on where it was"
     if "No space left on device" in last:
         return "the disk is full: free some space or choose another place by `--cache`"
     if "is a folder of the build machine" in last:

@@ -24,7 +24,7 @@ def backend_name(project: Path) -> str:
 
 
 def config_settings(backend: str, workshop: Workshop, bench: Bench) -> Settings:
-    """Make the config settings of a backend: the target's files, a kept build folder, the recipe's options."""
+    """Make a backend's config settings: target files, a kept build folder, the recipe's options."""
     options = applying(bench.job.recipe.build.options, workshop, bench)
     defines = [option for option in options if option.startswith("-D")]
     plain = [option for option in options if not option.startswith("-D")]

@@ -1,26 +1,27 @@
-"""What a build may see: its PATH, its environment variables, and the files that describe the target.
+"""What a build may see: its PATH, its environment variables and the target's description.
 
 Everything is listed; nothing is inherited from the user's environment or PATH.
 """
 
 import json
 import shutil
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 from rvbuild.build.model import Bench, Workshop
+from rvbuild.errors import BuildError
 from rvbuild.executor import Command
+from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Entry
 from rvbuild.recipe.placeholder import fill
 from rvbuild.target import MACHINE, PLATFORM
 from rvbuild.toolchain import Surroundings
+from rvbuild.toolchain.files import build_machine_environment
 from rvbuild.toolchain.files import environment as toolchain_environment
 
 # Every date in a result: 2020-02-02, as flit and hatchling take for reproducible archives.
 SOURCE_DATE_EPOCH = 1580601600
-# The name of a job's folder inside what it builds, whatever it is called on this machine.
-MAPPED_FOLDER = "/rvbuild"
-DIAGNOSTICS = ("-fno-color-diagnostics",)
 
 
 def data_text(name: str) -> str:
@@ -32,23 +33,31 @@ def surroundings(workshop: Workshop, bench: Bench) -> Surroundings:
     """Say what the job's compiles may see beside the sysroot."""
     build = bench.job.recipe.build
     values = placeholders(workshop, bench)
-    flags = {
-        "cflags": tuple(fill(flag, values) for flag in build.cflags),
-        "cxxflags": tuple(fill(flag, values) for flag in build.cxxflags),
-        "ldflags": tuple(fill(flag, values) for flag in build.ldflags),
-    }
-    if bench.job.python is None:
-        return Surroundings(prefix=bench.prefix, **flags)
-    interpreter = workshop.interpreters[bench.job.python]
-    return Surroundings(
+    around = Surroundings(
         prefix=bench.prefix,
+        cflags=tuple(fill(flag, values) for flag in build.cflags),
+        cxxflags=tuple(fill(flag, values) for flag in build.cxxflags),
+        ldflags=tuple(fill(flag, values) for flag in build.ldflags),
+    )
+    if bench.job.python is None:
+        return around
+    interpreter = interpreter_of(workshop, bench)
+    return replace(
+        around,
         pkg_config_folders=(interpreter.pkg_config,),
         python=bench.folder / "bin/cross-python",
         python_include=interpreter.include[0],
         python_version=interpreter.version,
         extension_suffix=interpreter.extension_suffix,
-        **flags,
     )
+
+
+def interpreter_of(workshop: Workshop, bench: Bench) -> Interpreter:
+    """Give the interpreter of a wheel's job; raise `BuildError` for a library, which has none."""
+    version = bench.job.python
+    if version is None:
+        raise BuildError(f"`{bench.job.id}` is a library and is built without a Python")
+    return workshop.interpreters[version]
 
 
 def placeholders(workshop: Workshop, bench: Bench) -> dict[str, str]:
@@ -64,10 +73,8 @@ def placeholders(workshop: Workshop, bench: Bench) -> dict[str, str]:
         "tools": bench.folder / "bin",
     }
     texts = {name: str(path) for name, path in values.items()}
-    if bench.job.python is not None:
-        texts["target_python"] = str(workshop.interpreters[bench.job.python].program)
-    else:
-        texts["target_python"] = ""
+    python = bench.job.python
+    texts["target_python"] = str(workshop.interpreters[python].program) if python else ""
     return texts | {"jobs": str(bench.cores), "version": recipe.version}
 
 
@@ -108,8 +115,7 @@ def _link(link: Path, program: Path) -> None:
 
 def _write_cross_python(workshop: Workshop, bench: Bench) -> None:
     facts = bench.folder / "target-facts.json"
-    assert bench.job.python is not None  # noqa: S101 - the caller asked
-    interpreter = workshop.interpreters[bench.job.python]
+    interpreter = interpreter_of(workshop, bench)
     variables = json.loads(interpreter.sysconfig_data.read_text(encoding="utf-8"))
     told = toolchain_environment(workshop.toolchain, surroundings(workshop, bench))
     for name in ("CC", "CXX", "AR", "ARFLAGS", "RANLIB", "LDSHARED", "LDCXXSHARED", "CFLAGS"):
@@ -159,6 +165,8 @@ def build_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
     }
     if bench.job.python is not None:
         told["RVBUILD_TARGET_FACTS"] = str(bench.folder / "target-facts.json")
+    if "cc" in bench.job.recipe.requires.tools:
+        told |= build_machine_environment(workshop.toolchain)
     if workshop.launcher is not None:
         told["RVBUILD_COMPILER_LAUNCHER"] = str(workshop.launcher.program)
         told |= workshop.launcher.environment

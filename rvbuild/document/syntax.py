@@ -1,5 +1,6 @@
 """The faults that make a file no YAML at all, or YAML of a kind that is refused here."""
 
+import re
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -18,6 +19,8 @@ from rvbuild.document.model import Page, Position
 from rvbuild.errors import Problem
 
 _DEEPEST = 30
+# Escapes can name the halves of UTF-16, which no file can be written with.
+_HALF = re.compile("[\ud800-\udfff]")
 _STANDARD = "tag:yaml.org,2002:"
 _QUOTE = "put quotes round text that begins with `{}`"
 # What PyYAML says, and what to do about it.
@@ -105,6 +108,12 @@ def _refused_node(page: Page, event: NodeEvent, place: Position) -> Iterator[Pro
             place,
             f"anchor `&{event.anchor}` is not allowed",
             "write the value out where it is needed, or put quotes round text that begins with `&`",
+        )
+    if isinstance(event, ScalarEvent) and _HALF.search(event.value):
+        yield page.problem(
+            place,
+            "this text holds half of a character",
+            "write the character itself, or `\\U` and 8 digits",
         )
     if isinstance(event, ScalarEvent | CollectionStartEvent) and event.tag is not None:
         yield page.problem(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from rvbuild.errors import AuditError
 
 MAGIC = b"\x7fELF"
+IDENTIFICATION_SIZE = 16
+WIDE_BITS = 64
 SEGMENT_LOAD = 1
 EXTENDED_INDEX = 0xFFFF
 
@@ -44,7 +46,7 @@ class Image:
     @property
     def wide(self) -> bool:
         """True for 64-bit files."""
-        return self.bits == 64  # noqa: PLR2004 - a number of bits says what it is
+        return self.bits == WIDE_BITS
 
     def fault(self, what: str) -> AuditError:
         """Make the error for a damaged file."""
@@ -92,9 +94,9 @@ def open_image(data: bytes, name: str) -> Image:
     """Read class and byte order; raise `AuditError` when they are none that exist."""
     if not data.startswith(MAGIC):
         raise unreadable(name, "it does not start with the ELF magic")
-    if len(data) < 16:  # noqa: PLR2004 - the length of e_ident
+    if len(data) < IDENTIFICATION_SIZE:
         raise unreadable(name, "it ends within its identification")
-    bits = {1: 32, 2: 64}.get(data[4])
+    bits = {1: 32, 2: WIDE_BITS}.get(data[4])
     order = {1: "<", 2: ">"}.get(data[5])
     if bits is None or order is None:
         raise unreadable(name, f"class {data[4]} or byte order {data[5]} does not exist")
@@ -104,7 +106,7 @@ def open_image(data: bytes, name: str) -> Image:
 def read_header(image: Image) -> Header:
     """Read the file header."""
     layout = "HHIQQQIHHHHHH" if image.wide else "HHIIIIIHHHHHH"
-    numbers = image.numbers(layout, 16, "file header")
+    numbers = image.numbers(layout, IDENTIFICATION_SIZE, "file header")
     kind, machine, _, _, segments, sections, flags, _, *rest = numbers
     segment_size, segment_count, section_size, section_count, names = rest
     return Header(

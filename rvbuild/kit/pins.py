@@ -45,7 +45,7 @@ class PinnedTree(BaseModel):
 
 
 class PinFile(BaseModel):
-    """All trees of one pin file, by name; a name ends in `-x86_64` and the like where hosts differ."""
+    """All trees of a pin file by name, which ends in `-x86_64` and the like where hosts differ."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,7 +54,7 @@ class PinFile(BaseModel):
     trees: dict[str, PinnedTree]
 
     def tree(self, name: str) -> PinnedTree:
-        """Give a tree; raise `MissingToolError` when there is none of that name, as on an unknown host."""
+        """Give a tree; raise `MissingToolError` when there is none, as on an unknown host."""
         if name not in self.trees:
             raise MissingToolError(
                 f"there is no `{name}` among the pins of `{self.name}`",

@@ -1,4 +1,4 @@
-"""Unpacked trees: fetched by sha256, unpacked beside, finished, and moved to their place in one step."""
+"""Unpacked trees: fetched by sha256, unpacked beside, finished, and put in place in one step."""
 
 import fnmatch
 import hashlib

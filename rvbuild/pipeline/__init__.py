@@ -1,4 +1,4 @@
-"""Walking a plan: what it reads, what it needs on this machine, its jobs in order, and their proofs.
+"""Walking a plan: what it reads and needs on this machine, its jobs in order, and their proofs.
 
 The only room that knows in which order the others work.
 """

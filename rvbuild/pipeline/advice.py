@@ -1,4 +1,4 @@
-"""What the public index already has: a wheel that fits is named, and taken where that is preferred."""
+"""What the public index already has: a wheel that fits is named, and taken if that is preferred."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ from rvbuild.target import compatible_platforms, python_tag
 
 
 def public_wheel(job: Job, house: House) -> PublicWheel | None:
-    """Find a public wheel that this job's Python takes at its floor; None where nobody can be asked."""
+    """Find a public wheel that the job's Python takes at its floor; None if nobody can be asked."""
     if job.python is None or house.network.offline:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a plan needs on this machine: kits installed, a compiler cache running, all as one `Workshop`."""
+"""What a plan needs on this machine: installed kits and a compiler cache, as one `Workshop`."""
 
 import hashlib
 import os
@@ -116,7 +116,7 @@ def _compiler_cache(options: Options, house: House) -> Iterator[Launcher | None]
 
 
 def cache_environment(choice: str, folder: Path) -> dict[str, str]:
-    """Tell sccache where it keeps things; `choice` is `local` or the address of a shared storage."""
+    """Tell sccache where it keeps things; `choice` is `local` or a shared storage's address."""
     folder.mkdir(parents=True, exist_ok=True)
     socket = folder / "server.sock"
     if len(os.fsencode(socket)) > SOCKET_BYTES:

@@ -1,6 +1,7 @@
 """The digests that keys are made of, read from pin files: planning installs and fetches nothing."""
 
 import hashlib
+from importlib import resources
 
 from rvbuild.emulator import emulator_digest
 from rvbuild.pipeline.model import House, Options
@@ -18,6 +19,7 @@ def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> 
         toolchain=toolchain_digest(options.toolchain, house.host, house.pins, sysroot),
         sysroot=sysroot,
         emulator=emulator_digest(house.host, house.pins),
+        environment=_environment_digest(),
         pythons={
             version: interpreter_digest(version, house.host, house.pins)
             for version in options.pythons
@@ -28,6 +30,14 @@ def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> 
             for entry in recipe.patches
         },
     )
+
+
+def _environment_digest() -> str:
+    # What rvbuild lays into a build environment decides the result as much as a recipe does.
+    folder = resources.files("rvbuild").joinpath("data/build")
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def _digest(house: House, recipe: Recipe, patch: str) -> str:

@@ -1,4 +1,4 @@
-"""One job from sources to a stored result, step by step; a killed run goes on at the step it died in."""
+"""One job from sources to a stored result, by steps; a killed run goes on at the one it died in."""
 
 import json
 import time
@@ -31,7 +31,7 @@ from rvbuild.toolchain.files import write_files
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a job stands on: the workshop, the house, the results below it, and its share of cores."""
+    """What a job stands on: workshop, house, the results below it, and its share of cores."""
 
     workshop: Workshop
     house: House

@@ -1,7 +1,6 @@
-"""Testing a stored wheel on CPUs: a test that passed with the same wheel and tests is not run again."""
+"""Testing a stored wheel on CPUs: what passed with the same wheel and tests is not run again."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from rvbuild.pipeline.model import House, Options
 from rvbuild.plan import Job, test_key
 from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Test
+from rvbuild.store import Draft, Stored
 from rvbuild.sysroot import Sysroot, install_sysroot
 from rvbuild.target import Cpu, cpus
 from rvbuild.testing import (
@@ -24,7 +24,6 @@ from rvbuild.testing import (
     read_report,
     write_report,
 )
-from rvbuild.store import Draft, Stored
 
 REPORT = "report.json"
 
@@ -106,7 +105,7 @@ def runtime_for(python: str, job: Job, house: House) -> Runtime:
 
 
 def _wanted_libraries(sysroot: Sysroot, house: House) -> tuple[Path, ...]:
-    # Only the compiler's runtime libraries: the sysroot's glibc is older than the test Python needs.
+    # Only the compiler's runtime libraries: the sysroot's glibc is too old for the test Python.
     folder = house.places.kits / f"runtime-{sysroot.digest[:16]}"
     if not folder.is_dir():
         staging = folder.with_name(folder.name + ".tmp")

@@ -21,7 +21,7 @@ class OpenCatalogue:
     made: dict[tuple[str, str | None], Recipe] = field(default_factory=dict)
 
     def find(self, name: str, version: str | None = None) -> Recipe:
-        """Give a recipe; raise `UsageError` when neither the catalogue nor the index has the name."""
+        """Give a recipe; raise `UsageError` when neither catalogue nor index has the name."""
         normal = normalise(name)
         if self.catalogue.has(normal):
             return self.catalogue.find(normal, version)

@@ -11,9 +11,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from rvbuild.build import Workshop
 from rvbuild.errors import RvbuildError
+from rvbuild.fetch.index import PublicWheel
 from rvbuild.pipeline.advice import public_wheel, take_public
 from rvbuild.pipeline.equipment import workshop
 from rvbuild.pipeline.inputs import plan_inputs, reachable
@@ -37,7 +39,7 @@ def plan_for(options: Options, house: House) -> Plan:
 
 
 def states(plan: Plan, house: House) -> dict[str, State]:
-    """Say of each job whether it is in the store, stopped half-way, or to be built, and for how long."""
+    """Say of each job whether it is stored, stopped half-way or to be built, and for how long."""
     return {job.id: _state(job, house) for job in plan.jobs}
 
 
@@ -171,7 +173,7 @@ def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
     cached = house.store.find(job.key)
     stored = cached or _build(job, run, cores)
     run.results[job.id] = stored
-    state = "cached" if cached is not None else "built"
+    state: Literal["cached", "built"] = "built" if cached is None else "cached"
     if job.python is None:
         return Outcome(job.id, state, time.monotonic() - begin, prefix=stored.files / "prefix")
     wheel = next(stored.files.glob("*.whl"))
@@ -183,7 +185,7 @@ def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
     return Outcome(job.id, state, time.monotonic() - begin, wheel, report=report)
 
 
-def _public(job: Job, run: Run):  # noqa: ANN202
+def _public(job: Job, run: Run) -> PublicWheel | None:
     found = public_wheel(job, run.house)
     if found is not None and job.id in run.plan.requested:
         taken = "taken" if run.options.prefer_public else "take it by `--prefer-public`"
@@ -206,5 +208,5 @@ def _below(job: Job, run: Run) -> tuple[Path, ...]:
         need = waiting.pop()
         waiting += run.plan.job(need).needs
         if need in run.results:
-            found |= {need: path for path in run.results[need].files.glob("*.whl")}
+            found.update((need, path) for path in run.results[need].files.glob("*.whl"))
     return tuple(found.values())

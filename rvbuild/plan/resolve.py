@@ -1,8 +1,9 @@
 """Which recipes are needed for which Pythons, what needs what, and in which order they go."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 from packaging.specifiers import SpecifierSet
@@ -11,6 +12,8 @@ from rvbuild.errors import NothingSelectedError, UsageError
 from rvbuild.plan.model import Recipes, Request, Skipped
 from rvbuild.recipe.model import Kind, Recipe, normalise
 from rvbuild.target import python_tag
+
+Find = Callable[[str, str | None], Recipe]
 
 _PYTHON = re.compile(r"3\.(\d+)(t?)")
 
@@ -53,12 +56,13 @@ def select(request: Request, recipes: Recipes) -> Selection:
     `NothingSelectedError` when a name builds for none of the Pythons.
     """
     pythons = _ordered_pythons(request.pythons)
+    find = cache(recipes.find)  # a recipe may be a file, and each Python asks for it
     nodes: dict[str, Node] = {}
     requested: dict[str, None] = {}
     skipped: list[Skipped] = []
     for text in request.names:
         refused: list[Skipped] = []
-        found = dict(_roots(text, pythons, recipes, refused))
+        found = dict(_roots(text, pythons, find, refused))
         if not found:
             raise _nothing(text, refused)
         for root, members in found.items():
@@ -84,12 +88,12 @@ def levels(nodes: Mapping[str, Node]) -> dict[str, int]:
 
 
 def _roots(
-    text: str, pythons: tuple[str, ...], recipes: Recipes, refused: list[Skipped]
+    text: str, pythons: tuple[str, ...], find: Find, refused: list[Skipped]
 ) -> Iterator[tuple[str, dict[str, Node]]]:
-    recipe = _find(_Wish(text, None), recipes)
+    recipe = _find(_Wish(text, None), find)
     versions: tuple[str | None, ...] = (None,) if recipe.kind == "library" else pythons
     for python in versions:
-        members = _closure(recipe, python, recipes)
+        members = _closure(recipe, python, find)
         reason = next(filter(None, map(_refusal, members.values())), None)
         if reason is None:
             yield _node_id(recipe, python), members
@@ -97,14 +101,14 @@ def _roots(
             refused.append(Skipped(recipe.name, python or "", reason))
 
 
-def _closure(recipe: Recipe, python: str | None, recipes: Recipes) -> dict[str, Node]:
+def _closure(recipe: Recipe, python: str | None, find: Find) -> dict[str, Node]:
     members: dict[str, Node] = {}
     waiting = [(recipe, python)]
     while waiting:
         current, version = waiting.pop()
         if _node_id(current, version) in members:
             continue
-        below = [(_find(wish, recipes), wish.python) for wish in _wishes(current, version)]
+        below = [(_find(wish, find), wish.python) for wish in _wishes(current, version)]
         needs = tuple(sorted({_node_id(*each) for each in below}))
         node = Node(current, version, needs)
         members[node.id] = node
@@ -125,7 +129,7 @@ def _wishes(recipe: Recipe, python: str | None) -> Iterator[_Wish]:
         yield _Wish(name, python, "wheel", recipe.name)
 
 
-def _find(wish: _Wish, recipes: Recipes) -> Recipe:
+def _find(wish: _Wish, find: Find) -> Recipe:
     name, equals, version = (part.strip() for part in wish.text.partition("=="))
     if not re.fullmatch(r"[A-Za-z0-9._-]+", name) or bool(equals) != bool(version):
         raise UsageError(
@@ -134,7 +138,7 @@ def _find(wish: _Wish, recipes: Recipes) -> Recipe:
             hint="write `NAME` or `NAME==VERSION`",
         )
     try:
-        recipe = recipes.find(normalise(name), version or None)
+        recipe = find(normalise(name), version or None)
     except UsageError as error:
         if wish.wanted_by:
             raise UsageError(

@@ -92,14 +92,21 @@ def _make_parents(run: _Unpacking, path: Path) -> None:
             raise ArchiveError(f"`{path.relative_to(run.root)}` lies behind the link `{parent}`")
         if folder.is_file():
             raise ArchiveError(f"`{parent}` is a file and a folder")
-        folder.mkdir(exist_ok=True)
+        _make_level_folder(folder)
 
 
 def _make_folder(run: _Unpacking, path: Path, member: Member) -> None:
     if path in run.symlinks or path.is_file():
         _remove(run, path)
-    path.mkdir(exist_ok=True)
+    _make_level_folder(path)
     run.folder_times[path] = member.mtime
+
+
+def _make_level_folder(path: Path) -> None:
+    if not path.is_dir():
+        path.mkdir()
+        # The user's umask has no say in what a tree looks like.
+        path.chmod(0o755)
 
 
 def _remove(run: _Unpacking, path: Path) -> None:

@@ -1,5 +1,6 @@
 """Putting wheels where the riscv64 runtime imports them, by pip inside that runtime."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +34,11 @@ def install_wheels(wheels: tuple[Path, ...], requires: tuple[str, ...], bench: B
     The wheels go in by pip under QEMU, which proves that pip on riscv64 takes their tags; what
     they ask for is fetched on the build machine. Raises `CheckError` when either does not work.
     """
-    site = bench.workspace / "site"
-    site.mkdir(parents=True, exist_ok=True)
+    site, needs = bench.workspace / "site", bench.workspace / "requirements"
+    # pip leaves alone what lies at its target, and an older wheel would be tested.
+    for folder in (site, needs):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
     if wheels:
         _install_in_runtime(wheels, site, bench)
     facts = facts_of(bench)
@@ -43,7 +47,6 @@ def install_wheels(wheels: tuple[Path, ...], requires: tuple[str, ...], bench: B
     if not wanted:
         return Installed((site,))
     # In a folder of its own, so that nothing fetched can take the place of a wheel under test.
-    needs = bench.workspace / "requirements"
     download(wheels, tuple(dict.fromkeys(wanted)), needs, bench)
     return Installed((site, needs))
 
@@ -59,6 +62,7 @@ def _install_in_runtime(wheels: tuple[Path, ...], site: Path, bench: Bench) -> N
     baseline = cpus()[BASELINE_ISA]
     command = command_for(program, baseline, bench.runtime)
     log = bench.workspace / "install.log"
+    log.unlink(missing_ok=True)
     completed = bench.executor.run(command, log, lambda line: bench.watch.line(bench.job, line))
     if completed.ok:
         return

@@ -110,7 +110,6 @@ def download(
     The given wheels stand fixed while pip resolves, and their folders are looked into first.
     Raises `CheckError` when there is no wheel for something.
     """
-    site.mkdir(parents=True, exist_ok=True)
     constraints = bench.workspace / "constraints.txt"
     constraints.write_text("".join(map(_constraint, wheels)), encoding="utf-8")
     interpreter = bench.runtime.interpreter
@@ -126,6 +125,7 @@ def download(
     environment = {**bench.environment, "PYTHONDONTWRITEBYTECODE": "1"}
     command = Command(words, bench.workspace, environment, DOWNLOAD_SECONDS)
     log = bench.workspace / "requirements.log"
+    log.unlink(missing_ok=True)
     completed = bench.executor.run(command, log, lambda line: bench.watch.line(bench.job, line))
     if not completed.ok:
         raise CheckError(

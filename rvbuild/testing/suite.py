@@ -51,7 +51,8 @@ def lay_out(suite: Suite, source: Path | None, laid: SuiteFolder) -> None:
     """Copy what a suite needs of the source tree; raise `CheckError` for what is not there."""
     for stale in (laid.junit, laid.running):
         stale.unlink(missing_ok=True)
-    laid.files.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(laid.files, ignore_errors=True)
+    laid.files.mkdir(parents=True)
     laid.plugins.mkdir(exist_ok=True)
     shutil.copyfile(running.__file__, laid.plugins / f"{PLUGIN}.py")
     for name in suite.files:

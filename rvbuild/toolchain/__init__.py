@@ -1,7 +1,7 @@
-"""Compilers for the target and for the build machine, and every file that tells a build system of them.
+"""Compilers for the target and the build machine, and all that tells a build system of them.
 
-One `Toolchain` value is the source of the wrappers, the Meson cross file, the CMake toolchain file and the
-environment, so that they cannot disagree.
+One `Toolchain` value is the source of the wrappers, the Meson cross file, the CMake toolchain file
+and the environment, so that they cannot disagree.
 """
 
 from rvbuild.toolchain.model import Surroundings, Toolchain

@@ -1,4 +1,4 @@
-"""What build systems are told of a toolchain: Meson cross file, CMake toolchain file, environment."""
+"""What build systems are told of a toolchain: files for Meson and CMake, and the environment."""
 
 from pathlib import Path
 
@@ -62,13 +62,14 @@ def meson_native_file(toolchain: Toolchain) -> str:
             "[binaries]",
             f"c = {_meson_text(str(toolchain.build_c))}",
             f"cpp = {_meson_text(str(toolchain.build_cxx))}",
+            f"ar = {_meson_text(str(toolchain.archiver))}",
             "",
         ]
     )
 
 
 def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
-    """Write a toolchain file that puts CMake into cross mode, with the emulator for what must run."""
+    """Write a file that puts CMake into cross mode, with the emulator for what must run."""
     flags = around.compile_flags
     values = {
         "CMAKE_SYSTEM_NAME": "Linux",
@@ -96,7 +97,7 @@ def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
         "PKG_CONFIG_EXECUTABLE": str(toolchain.pkg_config),
     } | _cmake_python(around)
     lines = [f'set({name} "{value}" CACHE STRING "")' for name, value in values.items()]
-    # A toolchain file is read again for every probe, where cache entries of the project are not seen.
+    # The file is read again for every probe, where cache entries of the project are not seen.
     lines += ['set(CMAKE_SYSTEM_NAME "Linux")', f'set(CMAKE_SYSTEM_PROCESSOR "{MACHINE}")']
     lines += ["set(CMAKE_POLICY_DEFAULT_CMP0190 OLD)", ""]
     return "\n".join(lines)
@@ -122,7 +123,7 @@ def _cmake_python(around: Surroundings) -> dict[str, str]:
 
 
 def environment(toolchain: Toolchain, around: Surroundings) -> dict[str, str]:
-    """Name compilers, flags and pkg-config for setuptools, autotools and make, all of them together."""
+    """Name compilers, flags and pkg-config for setuptools, autotools and make, all together."""
     flags = " ".join(around.compile_flags)
     shared = f"{toolchain.c} -shared"
     return {
@@ -134,9 +135,6 @@ def environment(toolchain: Toolchain, around: Surroundings) -> dict[str, str]:
         "ARFLAGS": "rcs",
         "RANLIB": str(toolchain.ranlib),
         "OBJCOPY": str(toolchain.objcopy),
-        "CC_FOR_BUILD": str(toolchain.build_c),
-        "CXX_FOR_BUILD": str(toolchain.build_cxx),
-        "HOSTCC": str(toolchain.build_c),
         "CFLAGS": " ".join((flags, *around.cflags)),
         "CXXFLAGS": " ".join((flags, *around.cxxflags)),
         "LDFLAGS": " ".join(around.link_flags),
@@ -155,3 +153,14 @@ def write_files(toolchain: Toolchain, around: Surroundings, folder: Path) -> Non
     (folder / "toolchain.cmake").write_text(
         cmake_toolchain_file(toolchain, around), encoding="utf-8"
     )
+
+
+def build_machine_environment(toolchain: Toolchain) -> dict[str, str]:
+    """Name the compilers of what a build runs itself, by the variables that ask for them."""
+    return {
+        "CC_FOR_BUILD": str(toolchain.build_c),
+        "CXX_FOR_BUILD": str(toolchain.build_cxx),
+        "AR_FOR_BUILD": str(toolchain.archiver),
+        "HOSTCC": str(toolchain.build_c),
+        "HOSTCXX": str(toolchain.build_cxx),
+    }

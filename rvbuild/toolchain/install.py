@@ -1,4 +1,4 @@
-"""Having a toolchain: the pinned clang, or a clang or gcc of the system, behind generated wrappers."""
+"""Having a toolchain: the pinned clang, or the system's clang or gcc, behind generated wrappers."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ BUILD_TRIPLES = {
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a toolchain is put together from: sysroot, its GCC folder and digest, emulator, pkg-config."""
+    """What a toolchain is put together from; `gcc_install` is the sysroot's folder of GCC."""
 
     sysroot: Path
     gcc_install: Path
@@ -69,7 +69,7 @@ class _Place:
 def install_toolchain(
     choice: str, host: str, folder: Path, parts: Parts, supplies: Supplies
 ) -> Toolchain:
-    """Have the toolchain of a choice (`clang`, `clang-system`, `gcc`); `folder` holds the pin files."""
+    """Have a toolchain (`clang`, `clang-system` or `gcc`) on disk; `folder` holds the pin files."""
     digest = toolchain_digest(choice, host, folder, parts.sysroot_digest)
     zig = materialise(_zig_tree(host, folder), supplies, _link_resources).path
     if choice == "clang":
@@ -134,18 +134,25 @@ def _system_gcc(parts: Parts) -> Compiler:
     names = ("gcc", "g++", "ld", "ar", "ranlib", "objcopy")
     c, cxx, linker, archiver, ranlib, objcopy = (_on_path(f"{TRIPLE}-{name}") for name in names)
     version = _version([c, "-dumpfullversion"], r"(\S+)")
-    # A cross gcc brings headers and libraries of its own distribution: all of them are replaced by the
-    # sysroot's, and only the compiler's private headers and libgcc stay.
+    # A cross gcc brings headers and libraries of its own distribution: all of them are replaced by
+    # the sysroot's, and only the compiler's private headers and libgcc stay.
     private = _version([c, "-print-file-name=include"], r"(\S+)")
     base = parts.sysroot / "usr" / TRIPLE
+    plus = f"{base}/include/c++/{parts.gcc_install.name}"
     headers = ("-nostdinc", "-isystem", private, "-isystem", f"{base}/include")
-    libraries = (f"-B{base}/lib/", f"-L{base}/lib")
-    plus = ("-nostdinc++", "-isystem", f"{base}/include/c++/{parts.gcc_install.name}")
-    plus += ("-isystem", f"{base}/include/c++/{parts.gcc_install.name}/{TRIPLE}")
+    words = (*headers, f"-B{base}/lib/", f"-L{base}/lib")
+    words_plus = ("-nostdinc++", "-isystem", plus, "-isystem", f"{plus}/{TRIPLE}", *words)
     return Compiler(
-        "gcc", version, (c, *headers, *libraries), (cxx, *plus, *headers, *libraries, f"-L{parts.gcc_install}"),
-        (linker,), (archiver,), (ranlib,), (objcopy,), ()
-    )  # fmt: skip
+        family="gcc",
+        version=version,
+        c=(c, *words),
+        cxx=(cxx, *words_plus, f"-L{parts.gcc_install}"),
+        linker=(linker,),
+        archiver=(archiver,),
+        ranlib=(ranlib,),
+        objcopy=(objcopy,),
+        resources=(),
+    )
 
 
 def _on_path(name: str) -> str:
@@ -223,8 +230,8 @@ def _write_wrappers(toolchain: Toolchain, compiler: Compiler, place: _Place, par
         program.chmod(0o755)
     for alias in ("pkg-config", "pkgconf"):
         (staging / "bin" / alias).symlink_to(toolchain.pkg_config.name)
-    for alias, program in (("gcc", "cc"), ("g++", "c++")):
-        (staging / "build" / alias).symlink_to(program)
+    for alias, name in (("gcc", "cc"), ("g++", "c++")):
+        (staging / "build" / alias).symlink_to(name)
     staging.rename(final)
 
 

@@ -9,7 +9,7 @@ Family = Literal["clang", "gcc"]
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """Wrapped programs in one folder: `c` and the like compile for riscv64, `build_c` for this machine.
+    """Wrapped programs: `c` and the like compile for riscv64, `build_c` for this machine.
 
     `emulated` runs a riscv64 program of the sysroot; `pkg_config` sees only what its environment
     names. `digest` names compiler, sysroot and wrappers by content.

@@ -1,4 +1,4 @@
-"""The sanity probe: a toolchain compiles, links and runs C, C++ and RVV before the first job trusts it."""
+"""The sanity probe: a toolchain compiles, links and runs C, C++ and RVV before a job trusts it."""
 
 from importlib import resources
 from pathlib import Path

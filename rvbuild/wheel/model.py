@@ -61,12 +61,12 @@ class Wheel:
 
     def installed_path(self, member: str) -> PurePosixPath | None:
         """Say where below site-packages a member goes; None for scripts, data and headers."""
-        path = PurePosixPath(member)
-        if not path.parts[0].endswith(".data"):
-            return path
-        if len(path.parts) > 2 and path.parts[1] in {"purelib", "platlib"}:  # noqa: PLR2004 - depth
-            return PurePosixPath(*path.parts[2:])
-        return None
+        match PurePosixPath(member).parts:
+            case (top, "purelib" | "platlib", *rest) if top.endswith(".data") and rest:
+                return PurePosixPath(*rest)
+            case (top, *_) if top.endswith(".data"):
+                return None
+        return PurePosixPath(member)
 
     def is_pure_path(self, member: str) -> bool:
         """Say whether a member is installed among pure Python modules."""

@@ -151,6 +151,12 @@ def test_newer_symbols_are_fine_on_a_newer_floor(tmp_path: Path) -> None:
     assert "above-floor" in codes(audit(claim, tmp_path, policy))
 
 
+def test_a_sysroot_may_be_older_than_the_floor(tmp_path: Path) -> None:
+    newer = Sample({MODULE: sample("newer.so")}, tag="cp313-cp313-manylinux_2_34_riscv64")
+    policy = Policy(Floor(2, 34), libraries=(SYSROOT,))
+    assert audit(newer, tmp_path, policy).findings == ()
+
+
 def test_finds_undefined_symbols(tmp_path: Path) -> None:
     report = audit(Sample({MODULE: sample("atomic.so")}), tmp_path)
     finding = found(report, "undefined-symbol")

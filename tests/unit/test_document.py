@@ -123,6 +123,7 @@ def test_wide_characters_count_as_one_column() -> None:
         ("a:\n  - b\n  -\n", (3, 4), "entry of the list is empty"),
         ("a: \x07\n", (1, 4), "U+0007"),
         ("a: b\nc: \x1b[31m\n", (2, 4), "U+001B"),
+        ('a: "\\ud800"\n', (1, 4), "half of a character"),
         ("a: " + "[" * 40 + "]" * 40, (1, 33), "nested more than"),
     ],
 )

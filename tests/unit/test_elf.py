@@ -6,6 +6,7 @@ import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.sections import SymbolTableSection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -76,10 +77,12 @@ def test_agrees_with_an_independent_reader(name: str) -> None:
     facts = read_elf(DATA / name)
     with (DATA / name).open("rb") as stream:
         elf = ELFFile(stream)
-        dynamic = elf.get_section_by_name(".dynamic")
+        dynamic, table = (elf.get_section_by_name(each) for each in (".dynamic", ".dynsym"))
         assert isinstance(dynamic, DynamicSection)
-        needed = tuple(tag.needed for tag in dynamic.iter_tags("DT_NEEDED"))
-        symbols = [each for each in elf.get_section_by_name(".dynsym").iter_symbols() if each.name]
+        assert isinstance(table, SymbolTableSection)
+        texts = table.stringtable
+        needed = tuple(texts.get_string(tag["d_val"]) for tag in dynamic.iter_tags("DT_NEEDED"))
+        symbols = [each for each in table.iter_symbols() if each.name]
         undefined = [each for each in symbols if each["st_shndx"] == "SHN_UNDEF"]
         versions = elf.get_section_by_name(".gnu.version_r")
         required = set()

@@ -150,6 +150,19 @@ def test_what_is_no_name_is_a_usage_error(name: str) -> None:
         plan(name)
 
 
+def test_each_recipe_is_asked_for_once() -> None:
+    class Counting(Shelf):
+        asked: tuple[str, ...] = ()
+
+        def find(self, name: str, version: str | None = None) -> Recipe:
+            self.asked += (name,)
+            return super().find(name, version)
+
+    shelf = Counting(*sample().values())
+    make_plan(Request(("scipy", "numpy"), ("3.12", "3.13"), Floor(2, 31)), shelf, INPUTS)
+    assert sorted(shelf.asked) == ["numpy", "openblas", "scipy"]
+
+
 def test_an_unknown_name_keeps_the_words_of_the_catalogue() -> None:
     with pytest.raises(UsageError) as caught:
         plan("numpi")

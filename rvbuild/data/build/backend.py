@@ -8,37 +8,40 @@ SETTINGS is a JSON object of config settings.
 
 import importlib
 import json
-import os
 import sys
 import tomllib
+from pathlib import Path
+
+LEGACY = "setuptools.build_meta:__legacy__"
 
 
-def load():
-    table = {}
-    if os.path.exists("pyproject.toml"):
-        with open("pyproject.toml", "rb") as stream:
-            table = tomllib.load(stream).get("build-system", {})
+def load() -> object:
+    """Import the backend that the project names."""
+    file = Path("pyproject.toml")
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    table = tomllib.loads(text).get("build-system", {})
     for folder in reversed(table.get("backend-path", [])):
-        sys.path.insert(0, os.path.abspath(folder))
-    name, _, attributes = table.get("build-backend", "setuptools.build_meta:__legacy__").partition(":")
-    backend = importlib.import_module(name)
+        sys.path.insert(0, str(Path(folder).resolve()))
+    name, _, attributes = table.get("build-backend", LEGACY).partition(":")
+    backend: object = importlib.import_module(name)
     for attribute in attributes.split(".") if attributes else ():
         backend = getattr(backend, attribute)
     return backend
 
 
-def main():
-    action, output, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+def main() -> None:
+    """Do what the command line says."""
+    action, output, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
     # Backends of old projects read the command line.
     sys.argv[1:] = []
     backend = load()
     if action == "requires":
         ask = getattr(backend, "get_requires_for_build_wheel", lambda _: [])
-        with open(output, "w", encoding="utf-8") as stream:
-            json.dump(list(ask(settings)), stream)
+        output.write_text(json.dumps(list(ask(settings))), encoding="utf-8")
     else:
-        os.makedirs(output, exist_ok=True)
-        print(backend.build_wheel(output, settings))
+        output.mkdir(parents=True, exist_ok=True)
+        build = getattr(backend, "build_wheel")  # noqa: B009 - a backend is any object
+        sys.stdout.write(f"{build(str(output), settings)}\n")
 
 
 if __name__ == "__main__":

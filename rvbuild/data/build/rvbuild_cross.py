@@ -26,14 +26,10 @@ def _runs_meson():
 
 def _answer_sysconfig(facts):
     own = dict(sysconfig.get_config_vars())
-    kept = ("prefix", "exec_prefix", "base", "platbase", "projectbase", "userbase", "abiflags", "srcdir")
-    versions = ("py_version", "py_version_short", "py_version_nodot", "py_version_nodot_plat")
-    answer = dict(facts["variables"])
-    for name in (*kept, *versions, "platlibdir", "implementation", "implementation_lower"):
-        if name in own:
-            answer[name] = own[name]
-    for name in ("installed_base", "installed_platbase"):
-        answer[name] = own.get(name, sys.base_prefix)
+    kept = ("prefix", "exec_prefix", "base", "platbase", "installed_base", "installed_platbase")
+    kept += ("projectbase", "userbase", "abiflags", "srcdir", "platlibdir", "py_version")
+    # Paths stay this machine's: it is here that things are installed and imported.
+    answer = {**own, **facts["variables"], **{name: own[name] for name in kept if name in own}}
     include = answer["INCLUDEPY"]
     own_paths = sysconfig.get_paths
 

@@ -25,17 +25,18 @@ class Emulator:
 
 def install_emulator(host: str, folder: Path, supplies: Supplies) -> Emulator:
     """Have QEMU for this machine (`x86_64` and the like) on disk; `folder` holds the pin files."""
-    kit = materialise(_tree(host, folder), supplies)
+    kit = materialise(emulator_tree(host, folder), supplies)
     program = kit.path / "usr/bin/qemu-riscv64"
     return Emulator(program, emulator_version(program), kit.digest)
 
 
 def emulator_digest(host: str, folder: Path) -> str:
     """Name the emulator of this machine by content without having it."""
-    return _tree(host, folder).digest
+    return emulator_tree(host, folder).digest
 
 
-def _tree(host: str, folder: Path) -> Tree:
+def emulator_tree(host: str, folder: Path) -> Tree:
+    """Give the pinned tree of this machine's emulator."""
     return Tree(f"qemu-{host}", load_pins(folder / "qemu.yaml").tree(f"emulator-{host}"))
 
 

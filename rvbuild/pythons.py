@@ -49,7 +49,7 @@ def known_versions(folder: Path) -> tuple[str, ...]:
 
 def install_interpreter(version: str, host: str, folder: Path, supplies: Supplies) -> Interpreter:
     """Have both Pythons of a minor version on disk; `folder` holds the pin files."""
-    target_tree, build_tree = _trees(version, host, folder)
+    target_tree, build_tree = interpreter_trees(version, host, folder)
     patchelf = install_program("patchelf", host, folder, supplies)
     build = materialise(
         build_tree, supplies, lambda staging, path: _finish_build(staging, path, host, patchelf)
@@ -78,11 +78,12 @@ def install_interpreter(version: str, host: str, folder: Path, supplies: Supplie
 
 def interpreter_digest(version: str, host: str, folder: Path) -> str:
     """Name both Pythons of a minor version by content without having them."""
-    digests = "\n".join(tree.digest for tree in _trees(version, host, folder))
+    digests = "\n".join(tree.digest for tree in interpreter_trees(version, host, folder))
     return hashlib.sha256(digests.encode()).hexdigest()
 
 
-def _trees(version: str, host: str, folder: Path) -> tuple[Tree, Tree]:
+def interpreter_trees(version: str, host: str, folder: Path) -> tuple[Tree, Tree]:
+    """Give the pinned trees of the target's Python and the build Python; raise `UsageError`."""
     if version not in known_versions(folder):
         known = ", ".join(known_versions(folder))
         raise UsageError(f"there is no kit for Python `{version}`", hint=f"choose among {known}")
@@ -120,7 +121,15 @@ def _finish_target(staging: Path, path: Path, version: str, build_program: Path)
     _write_pkg_config(own, path, version)
     # The packages carry no byte code: without it every start under the emulator would compile.
     words = [str(build_program), "-m", "compileall", "-q", "-j2"]
-    words += ["--invalidation-mode", "unchecked-hash", "-s", str(staging), "-p", str(path), str(staging / f"usr/lib/python{version}")]
+    words += [
+        "--invalidation-mode",
+        "unchecked-hash",
+        "-s",
+        str(staging),
+        "-p",
+        str(path),
+        str(staging / f"usr/lib/python{version}"),
+    ]
     subprocess.run(words, capture_output=True, check=False)
 
 

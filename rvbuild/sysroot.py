@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rvbuild.errors import MissingToolError
-from rvbuild.kit import Supplies, Tree, load_pins, materialise
+from rvbuild.kit import Kit, Supplies, Tree, load_pins, materialise
+from rvbuild.kit.tree import kit_path
+from rvbuild.places import Places
 from rvbuild.target import TRIPLE, Floor
 
 # Raised whenever a sysroot is put together differently.
@@ -39,10 +41,10 @@ def pins_path(floor: Floor, folder: Path) -> Path:
 
 def sysroot_digest(floor: Floor, folder: Path) -> str:
     """Name the sysroot of a floor by content without having it."""
-    return _trees(floor, folder)[0].digest
+    return sysroot_trees(floor, folder)[0].digest
 
 
-def _trees(floor: Floor, folder: Path) -> tuple[Tree, Tree]:
+def sysroot_trees(floor: Floor, folder: Path) -> tuple[Tree, Tree]:
     """Give the tree of a sysroot, and that of the newer kernel headers laid over it."""
     pins = load_pins(pins_path(floor, folder))
     headers = Tree(f"kernel-headers-{pins.name}", pins.tree("kernel-headers"))
@@ -56,7 +58,7 @@ def install_sysroot(floor: Floor, folder: Path, supplies: Supplies) -> Sysroot:
     Kernel headers are independent of glibc: the newer ones replace those of glibc's own time, for
     `asm/hwprobe.h` above all.
     """
-    whole, headers = _trees(floor, folder)
+    whole, headers = sysroot_trees(floor, folder)
 
     def finish(staging: Path, _: Path) -> None:
         laid_over = materialise(headers, supplies)
@@ -68,7 +70,17 @@ def install_sysroot(floor: Floor, folder: Path, supplies: Supplies) -> Sysroot:
         (staging / "usr" / "include").symlink_to(f"{TRIPLE}/include")
         (staging / "lib").symlink_to(f"usr/{TRIPLE}/lib")
 
-    kit = materialise(whole, supplies, finish)
+    return _describe(floor, materialise(whole, supplies, finish))
+
+
+def find_sysroot(floor: Floor, folder: Path, places: Places) -> Sysroot | None:
+    """Give the sysroot of a floor where it is on disk already, and fetch nothing."""
+    tree = sysroot_trees(floor, folder)[0]
+    path = kit_path(tree, places)
+    return _describe(floor, Kit(path, tree.digest)) if path.is_dir() else None
+
+
+def _describe(floor: Floor, kit: Kit) -> Sysroot:
     installs = sorted((kit.path / "usr/lib/gcc-cross" / TRIPLE).iterdir())
     return Sysroot(
         floor=floor,

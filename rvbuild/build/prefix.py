@@ -19,7 +19,10 @@ def make_relocatable(folder: Path, prefix: str) -> None:
         climb = "/".join(["${pcfiledir}", *[".."] * depth])
         text = file.read_text(encoding="utf-8")
         text = re.sub(
-            rf"^prefix\s*=\s*{re.escape(prefix)}/?\s*$", f"prefix={climb}", text, flags=re.MULTILINE
+            rf"^prefix[ \t]*=[ \t]*{re.escape(prefix)}/?[ \t]*$",
+            f"prefix={climb}",
+            text,
+            flags=re.MULTILINE,
         )
         file.write_text(text.replace(prefix, "${prefix}"), encoding="utf-8")
 

@@ -123,12 +123,16 @@ def _write_cross_python(workshop: Workshop, bench: Bench) -> None:
     variables |= {"OPT": "", "CCSHARED": "-fPIC", "BLDSHARED": told["LDSHARED"], "LDFLAGS": ""}
     text = json.dumps({"variables": variables, "platform": PLATFORM, "machine": MACHINE})
     facts.write_text(text, encoding="utf-8")
-    program = bench.folder / "bin/cross-python"
     python = bench.folder / "venv/bin/python"
-    program.write_text(
-        f'#!/bin/sh\nRVBUILD_TARGET_FACTS="{facts}" exec "{python}" "$@"\n', encoding="utf-8"
-    )
-    program.chmod(0o755)
+    folder = bench.folder / "bin"
+    text = f'#!/bin/sh\nRVBUILD_TARGET_FACTS="{facts}" exec "{python}" "$@"\n'
+    _write_program(folder / "cross-python", text)
+
+
+def _write_program(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
 
 
 def base_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from rvbuild import __version__
-from rvbuild.cli import audit, caches, config, cpus, indexes, recipes
+from rvbuild.cli import audit, caches, config, cpus, indexes, kinds, plans, recipes, wheels
 from rvbuild.cli.failures import READER_GONE, boundary
 from rvbuild.cli.invocation import Invocation, emit
 from rvbuild.cli.usage import command_group
@@ -20,12 +20,15 @@ COMPLETION = "_RVBUILD_COMPLETE"
 app = command_group(
     "Build, audit, test and publish the Python wheels that RISC-V is missing.", completion=True
 )
+wheels.register(app)
+plans.register(app)
 audit.register(app)
 config.register(app)
 indexes.register(app)
 app.add_typer(recipes.app, name="recipe")
 app.add_typer(caches.app, name="cache")
 app.add_typer(cpus.app, name="cpu")
+kinds.register(app)
 
 
 def _show_version(wanted: bool) -> None:

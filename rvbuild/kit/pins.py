@@ -1,15 +1,14 @@
 """Pin files: which packages, by sha256, a tree is made of. Written by `tools/pin.py`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rvbuild.document import read_document, validate
+from rvbuild.document import fault, read_document, validate
 from rvbuild.errors import MissingToolError
 from rvbuild.fetch import DebianFile, Origin, PypiFile, Remote
-
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+from rvbuild.recipe.text import PoolPath, Sha256
 
 
 class Pin(BaseModel):
@@ -17,10 +16,18 @@ class Pin(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    debian: str | None = None
+    debian: PoolPath | None = None
     pypi: str | None = None
     file: str | None = None
     sha256: Sha256
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        if (self.debian is None) == (self.pypi is None):
+            raise fault("a pin names one of `debian` and `pypi`")
+        if (self.pypi is None) != (self.file is None):
+            raise fault("`pypi` and `file` go together: a project and its wheel")
+        return self
 
     @property
     def remote(self) -> Remote:

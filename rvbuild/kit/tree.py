@@ -12,12 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from debian.arfile import ArError
 from debian.debfile import DebFile
 from filelock import FileLock
 
 from rvbuild.errors import RvbuildError, SourceError
 from rvbuild.events import Watcher, step
 from rvbuild.fetch import Network, fetch
+from rvbuild.kit.manifest import write_manifest
 from rvbuild.kit.pins import PinnedTree
 from rvbuild.places import Places
 
@@ -83,16 +85,31 @@ def materialise(tree: Tree, supplies: Supplies, finish: Finish | None = None) ->
     return Kit(path, tree.digest)
 
 
+def discard(tree: Tree, places: Places) -> bool:
+    """Remove an unpacked tree, so that it is unpacked anew when it is wanted; say if it was there."""
+    path = kit_path(tree, places)
+    if not path.is_dir():
+        return False
+    with FileLock(path.with_name(path.name + ".lock")):
+        doomed = path.with_name(f"{path.name}.{os.getpid()}.gone")
+        path.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+    return True
+
+
 def _install(tree: Tree, path: Path, supplies: Supplies, finish: Finish | None) -> None:
     archives = _fetch_all(tree, supplies)
     staging = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    shutil.rmtree(staging, ignore_errors=True)
+    # The tree is locked, so what lies here was left by a run that was killed.
+    for left in path.parent.glob(f"{path.name}.*.tmp"):
+        shutil.rmtree(left, ignore_errors=True)
     staging.mkdir()
     try:
         for archive in archives:
             _unpack(archive, staging, tree.pinned)
         if finish is not None:
             finish(staging, path)
+        write_manifest(staging)
         staging.rename(path)
     except OSError as error:
         raise SourceError(
@@ -127,7 +144,7 @@ def _unpack(archive: Path, staging: Path, pinned: PinnedTree) -> None:
             _unpack_wheel(archive, staging, pinned)
     except RvbuildError:
         raise
-    except (tarfile.TarError, zipfile.BadZipFile, ValueError) as error:
+    except (ArError, tarfile.TarError, zipfile.BadZipFile, ValueError) as error:
         raise SourceError(f"cannot unpack `{archive.name}`", causes=[str(error)]) from error
 
 

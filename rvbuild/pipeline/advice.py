@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from packaging.tags import cpython_tags
+from packaging.tags import compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
 
 from rvbuild.errors import RvbuildError
@@ -31,14 +31,8 @@ def _fits(wheel: PublicWheel, job: Job) -> bool:
     version = tuple(int(part) for part in python.rstrip("t").split("."))
     platforms = (*compatible_platforms(job.floor), "any")
     taken = set(cpython_tags(version, abis=[python_tag(python)], platforms=platforms))
-    taken |= {
-        tag for tag in parse_wheel_filename(wheel.file_name)[3] if _is_pure(tag.abi, tag.platform)
-    }
+    taken |= set(compatible_tags(version, python_tag(python.rstrip("t")), platforms))
     return bool(taken & parse_wheel_filename(wheel.file_name)[3])
-
-
-def _is_pure(abi: str, platform: str) -> bool:
-    return abi == "none" and platform == "any"
 
 
 def take_public(wheel: PublicWheel, job: Job, house: House, destination: Path) -> Path:

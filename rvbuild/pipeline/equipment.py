@@ -87,7 +87,10 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
             watch=house.watch,
             cache=house.places.cache,
             launcher=launcher,
-            network_environment=house.environment,
+            # PATH is for git alone: what is built here finds only the programs of its own job.
+            network_environment={
+                name: text for name, text in house.environment.items() if name != "PATH"
+            },
         )
 
 

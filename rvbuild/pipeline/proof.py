@@ -11,10 +11,10 @@ from rvbuild.pipeline.equipment import install_pythons
 from rvbuild.pipeline.model import House, Options
 from rvbuild.plan import Job, test_key
 from rvbuild.pythons import Interpreter
-from rvbuild.recipe.model import Test
+from rvbuild.recipe.model import Recipe, Test
 from rvbuild.store import Draft, Stored
 from rvbuild.sysroot import Sysroot, install_sysroot
-from rvbuild.target import Cpu, cpus
+from rvbuild.target import Cpu, Floor, cpus
 from rvbuild.testing import (
     Bench,
     CpuResult,
@@ -79,7 +79,7 @@ def _check(trial: Trial, tests: Test, processors: tuple[Cpu, ...], house: House)
     python = trial.job.python
     if python is None:
         raise CheckError(f"`{trial.job.id}` is a library: it is tested by the wheels above it")
-    runtime = runtime_for(python, trial.job, house)
+    runtime = runtime_for(python, trial.job.floor, house)
     workspace = house.places.work / f"test-{trial.job.id.replace(':', '-')}"
     bench = Bench(
         runtime=runtime,
@@ -90,17 +90,17 @@ def _check(trial: Trial, tests: Test, processors: tuple[Cpu, ...], house: House)
         wheels=trial.others,
         wheel_folders=tuple({wheel.parent for wheel in trial.others}),
         environment=house.environment,
-        source=_source(trial, tests, house),
+        source=suite_source(trial.job.recipe, tests, house),
     )
     with house.store.lock(f"test {trial.job.id}"):
         return check_wheel(trial.wheel, tests, processors, bench)
 
 
-def runtime_for(python: str, job: Job, house: House) -> Runtime:
-    """Have the riscv64 runtime of a Python, with the libraries of the job's sysroot."""
+def runtime_for(python: str, floor: Floor, house: House) -> Runtime:
+    """Have the riscv64 runtime of a Python, with the libraries of a floor's sysroot."""
     interpreter: Interpreter = install_pythons((python,), house)[python]
     emulator: Emulator = install_emulator(house.host, house.pins, house.supplies)
-    sysroot: Sysroot = install_sysroot(job.floor, house.pins, house.supplies)
+    sysroot: Sysroot = install_sysroot(floor, house.pins, house.supplies)
     return Runtime(interpreter, emulator, _wanted_libraries(sysroot, house))
 
 
@@ -119,17 +119,18 @@ def _wanted_libraries(sysroot: Sysroot, house: House) -> tuple[Path, ...]:
     return (folder,)
 
 
-def _source(trial: Trial, tests: Test, house: House) -> Path | None:
+def suite_source(recipe: Recipe, tests: Test, house: House) -> Path | None:
+    """Have the source tree that a suite takes files from; None where it takes none."""
     if tests.suite is None or not tests.suite.files:
         return None
     from rvbuild.sources.prepare import prepare_source
 
-    place = house.places.work / f"suite-source-{trial.job.recipe.label}"
-    with house.store.lock(f"suite {trial.job.recipe.label}"):
-        return prepare_source(trial.job.recipe, (), place, house.fetching, house.watch).path
+    place = house.places.work / f"suite-source-{recipe.label}"
+    with house.store.lock(f"suite {recipe.label}"):
+        return prepare_source(recipe, (), place, house.fetching, house.watch).path
 
 
-def failure(report: TestReport, job: Job) -> CheckError:
+def failure(report: TestReport, name: str) -> CheckError:
     """Make the error of a report that is not ok."""
     wrong: list[CpuResult] = [result for result in report.results if not result.ok]
     causes = []
@@ -147,5 +148,5 @@ def failure(report: TestReport, job: Job) -> CheckError:
         if first and first.log and first.log.is_file()
         else (),
         reproduce=first.reproduce if first else None,
-        hint=None if wrong else f"name `imports` in the recipe of `{job.recipe.name}`",
+        hint=None if wrong else f"name `imports` in the recipe of `{name}`",
     )

@@ -158,6 +158,9 @@ def _ready(waiting: Mapping[str, Job], outcomes: Mapping[str, Outcome]) -> list[
 def _one(job: Job, run: Run) -> Outcome:
     begin = time.monotonic()
     with run.budget.share(job) as cores:
+        if run.house.executor.stop.is_set():
+            # Interrupted while this job waited for its share: it is not begun at all.
+            raise KeyboardInterrupt
         try:
             return _outcome(job, run, cores, begin)
         except RvbuildError as error:
@@ -181,7 +184,7 @@ def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
     if options.test:
         report = prove(Trial(job, stored, _below(job, run)), options, house)
         if not report.ok:
-            raise failure(report, job)
+            raise failure(report, job.recipe.name)
     return Outcome(job.id, state, time.monotonic() - begin, wheel, report=report)
 
 

@@ -65,6 +65,14 @@ def find_work(places: Places, job: str, key: str) -> Work | None:
     return replace(work, steps=state.steps)
 
 
+def stopped_work(places: Places) -> tuple[Work, ...]:
+    """List the work folders that runs left behind with their steps, by job, and change nothing."""
+    with disk.cache_access(places.cache):
+        states = [_read(path) for path in sorted(places.work.glob(f"*/{_STATE}"))]
+    found = [Work(places, state.job, state.key, state.steps) for state in states if state]
+    return tuple(found)
+
+
 def open_work(places: Places, job: str, key: str) -> Work:
     """Open a job's work folder where a run with the same key left it, else an empty one.
 

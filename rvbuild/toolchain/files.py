@@ -1,5 +1,7 @@
 """What build systems are told of a toolchain: files for Meson and CMake, and the environment."""
 
+import re
+from importlib import resources
 from pathlib import Path
 
 from rvbuild.target import MACHINE
@@ -92,15 +94,20 @@ def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
         "CMAKE_FIND_ROOT_PATH_MODE_PROGRAM": "NEVER",
         "CMAKE_FIND_ROOT_PATH_MODE_LIBRARY": "ONLY",
         "CMAKE_FIND_ROOT_PATH_MODE_INCLUDE": "ONLY",
-        "CMAKE_FIND_ROOT_PATH_MODE_PACKAGE": "ONLY",
+        # Build requirements such as pybind11 bring theirs in the environment that runs here.
+        "CMAKE_FIND_ROOT_PATH_MODE_PACKAGE": "BOTH",
         "CMAKE_INSTALL_LIBDIR": "lib",
         "PKG_CONFIG_EXECUTABLE": str(toolchain.pkg_config),
     } | _cmake_python(around)
-    lines = [f'set({name} "{value}" CACHE STRING "")' for name, value in values.items()]
+    lines = [f'set({name} {_cmake_text(value)} CACHE STRING "")' for name, value in values.items()]
     # The file is read again for every probe, where cache entries of the project are not seen.
     lines += ['set(CMAKE_SYSTEM_NAME "Linux")', f'set(CMAKE_SYSTEM_PROCESSOR "{MACHINE}")']
-    lines += ["set(CMAKE_POLICY_DEFAULT_CMP0190 OLD)", ""]
+    lines += ['set(CMAKE_PROJECT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/policies.cmake")', ""]
     return "\n".join(lines)
+
+
+def _cmake_text(value: str) -> str:
+    return '"' + re.sub(r'(["\\$])', r"\\\1", value) + '"'
 
 
 def _cmake_python(around: Surroundings) -> dict[str, str]:
@@ -146,8 +153,10 @@ def environment(toolchain: Toolchain, around: Surroundings) -> dict[str, str]:
 
 
 def write_files(toolchain: Toolchain, around: Surroundings, folder: Path) -> None:
-    """Write `meson-cross.ini`, `meson-native.ini` and `toolchain.cmake` into a job's folder."""
+    """Write the cross, native and toolchain files of Meson and CMake into a job's folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    policies = resources.files("rvbuild").joinpath("data/toolchain/policies.cmake")
+    (folder / "policies.cmake").write_text(policies.read_text("utf-8"), encoding="utf-8")
     (folder / "meson-cross.ini").write_text(meson_cross_file(toolchain, around), encoding="utf-8")
     (folder / "meson-native.ini").write_text(meson_native_file(toolchain), encoding="utf-8")
     (folder / "toolchain.cmake").write_text(

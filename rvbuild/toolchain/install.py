@@ -19,7 +19,7 @@ from rvbuild.toolchain.model import Family, Toolchain
 
 # Raised whenever wrappers or generated files change what a build produces.
 REVISION = "1"
-TEMPLATES = ("compiler.sh", "clang.sh", "gcc.sh", "tool.sh", "emulated.sh")
+TEMPLATES = ("compiler.sh", "clang.sh", "gcc.sh", "tool.sh", "emulated.sh", "policies.cmake")
 CHOICES = ("clang", "clang-system", "gcc")
 BUILD_TRIPLES = {
     "x86_64": "x86_64-linux-musl",
@@ -71,7 +71,7 @@ def install_toolchain(
 ) -> Toolchain:
     """Have a toolchain (`clang`, `clang-system` or `gcc`) on disk; `folder` holds the pin files."""
     digest = toolchain_digest(choice, host, folder, parts.sysroot_digest)
-    zig = materialise(_zig_tree(host, folder), supplies, _link_resources).path
+    zig = materialise(compiler_tree(host, folder), supplies, _link_resources).path
     if choice == "clang":
         compiler = _pinned_clang(zig)
     elif choice == "clang-system":
@@ -92,11 +92,18 @@ def toolchain_digest(choice: str, host: str, folder: Path, sysroot_digest: str) 
     program = versions[choice]
     version = _version([_on_path(program), "--version"], r"(.+)") if program else ""
     texts = [_template(name) for name in TEMPLATES]
-    identity = [REVISION, choice, version, _zig_tree(host, folder).digest, sysroot_digest, *texts]
+    identity = [REVISION, choice, version, compiler_tree(host, folder).digest, sysroot_digest, *texts]
     return hashlib.sha256("\n".join(identity).encode()).hexdigest()
 
 
-def _zig_tree(host: str, folder: Path) -> Tree:
+def toolchain_path(choice: str, digest: str, kits: Path) -> Path:
+    """Say where the wrappers of a toolchain are, or will be; its family is a choice too."""
+    family = "gcc" if choice == "gcc" else "clang"
+    return kits / f"toolchain-{family}-{digest[:16]}"
+
+
+def compiler_tree(host: str, folder: Path) -> Tree:
+    """Give the pinned tree of the compiler that is fetched."""
     return Tree(f"clang-{host}", load_pins(folder / "clang.yaml").tree(f"compiler-{host}"))
 
 
@@ -185,7 +192,7 @@ def _fill(template: str, **values: str) -> str:
 
 
 def _wrap(compiler: Compiler, digest: str, place: _Place, parts: Parts) -> Toolchain:
-    path = place.kits / f"toolchain-{compiler.family}-{digest[:16]}"
+    path = toolchain_path(compiler.family, digest, place.kits)
     toolchain = _describe(compiler, path, parts.sysroot, digest)
     if not path.is_dir():
         with FileLock(path.with_name(path.name + ".lock")):

@@ -24,7 +24,7 @@ def probe_toolchain(
     toolchain: Toolchain, emulator: Path, executor: Executor, watch: Watcher
 ) -> None:
     """Compile, link and run each probe, once for a toolchain; raise `MissingToolError`."""
-    mark = toolchain.folder.parent / "probed"
+    mark = probe_mark(toolchain.folder.parent)
     if mark.is_file():
         return
     with (
@@ -35,6 +35,11 @@ def probe_toolchain(
             _probe(toolchain, source, flags, Path(folder), executor)
             _check(toolchain, emulator, Path(folder), expected, executor)
     mark.touch()
+
+
+def probe_mark(folder: Path) -> Path:
+    """Name the file that says that the toolchain in a folder was probed."""
+    return folder / "probed"
 
 
 def _probe(

@@ -32,12 +32,14 @@ def load() -> object:
 def main() -> None:
     """Do what the command line says."""
     action, output, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
-    # Backends of old projects read the command line.
+    # Backends of old projects read the command line, and this folder's names are not modules.
     sys.argv[1:] = []
+    del sys.path[0]
     backend = load()
     if action == "requires":
-        ask = getattr(backend, "get_requires_for_build_wheel", lambda _: [])
-        output.write_text(json.dumps(list(ask(settings))), encoding="utf-8")
+        ask = getattr(backend, "get_requires_for_build_wheel", None)
+        asked = list(ask(settings)) if ask is not None else []
+        output.write_text(json.dumps(asked), encoding="utf-8")
     else:
         output.mkdir(parents=True, exist_ok=True)
         build = getattr(backend, "build_wheel")  # noqa: B009 - a backend is any object

@@ -1,9 +1,8 @@
 """Makes a virtual environment's Python answer for the target while RVBUILD_TARGET_FACTS is set.
 
-Installed into a job's environment beside a `.pth` file that imports it. Only what build backends ask is
-changed: `sysconfig`, `platform` and `os.uname`. How modules are loaded stays as it is, since compiled
-modules of build requirements (Cython, NumPy) run here. The variable names a JSON file with `variables`
-(the target's build-time variables), `platform` and `machine`.
+Installed into a job's environment beside a `.pth` file that imports it. Only what build backends
+ask is changed: `sysconfig`, `platform` and `os.uname`. How modules are loaded stays as it is, since
+compiled modules of build requirements (Cython, NumPy) run here.
 """
 
 import json
@@ -11,64 +10,94 @@ import os
 import platform
 import sys
 import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+VARIABLE = "RVBUILD_TARGET_FACTS"
+MESON = frozenset({"meson", "meson.py", "mesonmain.py"})
+# Paths stay this machine's: it is here that things are installed and imported.
+KEPT = frozenset(
+    {
+        *("prefix", "exec_prefix", "base", "platbase", "installed_base", "installed_platbase"),
+        *("projectbase", "userbase", "abiflags", "srcdir", "platlibdir", "py_version"),
+    }
+)
 
 
-def _load():
-    with open(os.environ["RVBUILD_TARGET_FACTS"], encoding="utf-8") as stream:
-        return json.load(stream)
+class Facts(NamedTuple):
+    """What the JSON file says: the target's build-time variables, its platform and machine."""
+
+    variables: dict[str, object]
+    platform: str
+    machine: str
 
 
-def _runs_meson():
-    # Meson looks at this machine for the build machine; the host machine comes from its cross file.
-    names = {os.path.basename(word) for word in sys.orig_argv}
-    return bool(names & {"meson", "meson.py", "mesonmain.py"})
+def _load(path: str) -> Facts:
+    return Facts(**json.loads(Path(path).read_text(encoding="utf-8")))
 
 
-def _answer_sysconfig(facts):
-    own = dict(sysconfig.get_config_vars())
-    kept = ("prefix", "exec_prefix", "base", "platbase", "installed_base", "installed_platbase")
-    kept += ("projectbase", "userbase", "abiflags", "srcdir", "platlibdir", "py_version")
-    # Paths stay this machine's: it is here that things are installed and imported.
-    answer = {**own, **facts["variables"], **{name: own[name] for name in kept if name in own}}
-    include = answer["INCLUDEPY"]
+def _runs_meson() -> bool:
+    # Meson looks at this machine for the build machine; the host machine is in its cross file.
+    return any(Path(word).name in MESON for word in sys.orig_argv)
+
+
+def _replace(module: object, answers: Mapping[str, object]) -> None:
+    for name, answer in answers.items():
+        setattr(module, name, answer)
+
+
+def _answer_sysconfig(facts: Facts) -> None:
+    own: dict[str, object] = dict(sysconfig.get_config_vars())
+    kept = {name: value for name, value in own.items() if name in KEPT}
+    answer = {**own, **facts.variables, **kept}
+    include = str(answer["INCLUDEPY"])
     own_paths = sysconfig.get_paths
 
-    def get_config_vars(*names):
+    def get_config_vars(*names: str) -> object:
         return [answer.get(name) for name in names] if names else answer
 
-    def get_paths(*arguments, **named):
-        paths = own_paths(*arguments, **named)
-        paths["include"] = paths["platinclude"] = include
-        return paths
+    # The parameters are the standard library's, so that every call goes on working.
+    def get_paths(*arguments: object, **named: object) -> dict[str, str]:
+        paths: dict[str, str] = own_paths(*arguments, **named)  # type: ignore[arg-type]
+        return {**paths, "include": include, "platinclude": include}
 
-    def get_path(name, *arguments, **named):
+    def get_path(name: str, *arguments: object, **named: object) -> str:
         return get_paths(*arguments, **named)[name]
 
-    sysconfig._CONFIG_VARS = answer
-    sysconfig._CONFIG_VARS_INITIALIZED = True
-    sysconfig.get_config_vars = get_config_vars
-    sysconfig.get_config_var = answer.get
-    sysconfig.get_platform = lambda: facts["platform"]
-    sysconfig.get_paths = get_paths
-    sysconfig.get_path = get_path
-    sysconfig.get_config_h_filename = lambda: os.path.join(include, "pyconfig.h")
+    answers: dict[str, object] = {
+        "_CONFIG_VARS": answer,
+        "_CONFIG_VARS_INITIALIZED": True,
+        "get_config_vars": get_config_vars,
+        "get_config_var": answer.get,
+        "get_platform": lambda: facts.platform,
+        "get_paths": get_paths,
+        "get_path": get_path,
+        "get_config_h_filename": lambda: f"{include}/pyconfig.h",
+    }
+    _replace(sysconfig, answers)
 
 
-def _answer_platform(facts):
+def _answer_platform(facts: Facts) -> None:
     here = os.uname()
-    there = os.uname_result((here.sysname, here.nodename, here.release, here.version, facts["machine"]))
-    os.uname = lambda: there
-    platform._uname_cache = None
-    platform.machine = lambda: facts["machine"]
-    platform.processor = lambda: ""
-    sys.implementation._multiarch = f"{facts['machine']}-linux-gnu"
+    there = os.uname_result((*tuple(here)[:4], facts.machine))
+    _replace(os, {"uname": lambda: there})
+    # `platform.uname()` remembers what it was told before.
+    answers: dict[str, object] = {
+        "_uname_cache": None,
+        "machine": lambda: facts.machine,
+        "processor": lambda: "",
+    }
+    _replace(platform, answers)
+    _replace(sys.implementation, {"_multiarch": f"{facts.machine}-linux-gnu"})
 
 
-def activate():
+def activate() -> None:
     """Answer for the target from here on, where a job asks for it."""
-    if "RVBUILD_TARGET_FACTS" not in os.environ:
+    path = os.environ.get(VARIABLE)
+    if path is None:
         return
-    facts = _load()
+    facts = _load(path)
     _answer_sysconfig(facts)
     if not _runs_meson():
         _answer_platform(facts)

@@ -1,0 +1,5 @@
+"""Starts the program for `python -m rvbuild`."""
+
+from rvbuild.cli.main import main
+
+main()

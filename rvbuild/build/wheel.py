@@ -39,12 +39,17 @@ def build_wheel(workshop: Workshop, bench: Bench, environment: BuildEnvironment)
 
 
 def run_before(workshop: Workshop, bench: Bench) -> None:
-    """Run the recipe's `before` commands in the source."""
+    """Run the recipe's `before` commands in the source, once for each source tree."""
+    mark = bench.folder / "before-done"
+    if mark.exists():
+        # A build that goes on where it was killed finds the source as they left it.
+        return
     values = placeholders(workshop, bench)
     for each in bench.job.recipe.build.before:
         words = tuple(fill(word, values) for word in each.run)
         cwd = bench.source / each.directory if each.directory else bench.source
         run(workshop, bench, words, build_environment(workshop, bench), cwd)
+    mark.touch()
 
 
 def check_cross(output: str, bench: Bench) -> None:
@@ -52,10 +57,11 @@ def check_cross(output: str, bench: Bench) -> None:
 
     Meson and CMake go on as native builds when their files are not read, and say so only there.
     """
-    meson = re.search(r"^\s*Host machine cpu family: (\S+)", output, re.MULTILINE)
-    if meson is not None and meson.group(1) != MACHINE:
+    families = re.findall(r"^\s*Host machine cpu family: (\S+)", output, re.MULTILINE)
+    wrong = next((family for family in families if family != MACHINE), None)
+    if wrong is not None:
         raise BuildError(
-            f"Meson configured `{bench.job.id}` for {meson.group(1)} and not for {MACHINE}",
+            f"Meson configured `{bench.job.id}` for {wrong} and not for {MACHINE}",
             log=bench.log,
             hint="a cross file without `[host_machine]` is a native build: leave it to rvbuild",
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rvbuild.cli.report import SummaryRow, draw_summary
-from rvbuild.errors import UsageError
+from rvbuild.errors import RvbuildError, UsageError
 
 if TYPE_CHECKING:
     from rvbuild.events import Watcher
@@ -112,10 +112,9 @@ def _plain(each: Delivered) -> dict[str, object]:
     }
 
 
-def raise_failures(outcomes: Sequence["Outcome"]) -> None:
-    """Raise the failures of outcomes, several as a group; nothing failed is fine."""
-    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+def raise_failures(errors: Sequence[RvbuildError]) -> None:
+    """Raise failures, several as a group; none is fine."""
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise ExceptionGroup("several jobs failed", errors)
+        raise ExceptionGroup("there are several failures", errors)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rvbuild.pipeline import House
 
 SCHEMA = "rvbuild.kits/1"
+NOT_INSTALLED = "not installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def make_group(family: Family) -> typer.Typer:
     def list_kits(context: typer.Context, as_json: JsonOption = False) -> None:
         with _open(context) as (chosen, house):
             shown = [_describe(family, Choice(n, chosen, house)) for n in family.names(house)]
-        _show(shown, as_json=as_json, whole=False)
+        _show_list(shown, as_json=as_json)
 
     @group.command("show", help="Show version, digest, place, size and packages of a kit.")
     def show_kit(
@@ -70,7 +71,7 @@ def make_group(family: Family) -> typer.Typer:
         as_json: JsonOption = False,
     ) -> None:
         with _choose(context, family, name) as choice:
-            _show([_describe(family, choice)], as_json=as_json, whole=True)
+            _show_whole(_describe(family, choice), as_json=as_json)
 
     @group.command("fetch", help="Have a kit in the cache. Prints where it is.")
     def fetch_kit(
@@ -94,7 +95,7 @@ def make_group(family: Family) -> typer.Typer:
             causes = [cause for tree in trees for cause in _damage(tree, choice)]
         if causes:
             raise SourceError(
-                f"the {noun} `{choice.name}` is damaged",
+                f"the {noun} `{choice.name}` is not as it was unpacked",
                 causes=causes,
                 hint=f"`rvbuild {noun} fetch {choice.name} --again` unpacks it anew",
             )
@@ -147,7 +148,16 @@ class _Part:
         return sum(file.lstat().st_size for file in files if not file.is_dir())
 
 
-def _describe(family: Family, choice: Choice) -> tuple[str, tuple[_Part, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A kit as it is shown; `place` is None where it cannot be used yet."""
+
+    name: str
+    place: Path | None
+    parts: tuple[_Part, ...]
+
+
+def _describe(family: Family, choice: Choice) -> _Shown:
     from rvbuild.kit.tree import kit_path
 
     parts = []
@@ -155,58 +165,72 @@ def _describe(family: Family, choice: Choice) -> tuple[str, tuple[_Part, ...]]:
         path = kit_path(tree, choice.house.places)
         packages = tuple(pin.remote.file_name for pin in tree.pinned.pins)
         parts.append(_Part(tree.name, tree.digest, path if path.is_dir() else None, packages))
-    return choice.name, tuple(parts)
+    place = _place(family, choice) if all(part.path for part in parts) else None
+    return _Shown(choice.name, place, tuple(parts))
 
 
-def _show(described: list[tuple[str, tuple[_Part, ...]]], *, as_json: bool, whole: bool) -> None:
+def _place(family: Family, choice: Choice) -> Path | None:
+    """Give the place of a kit's main part; None while it is not there."""
+    try:
+        place = family.place(choice)
+    except MissingToolError:
+        # A compiler of the system that is not on PATH.
+        return None
+    return place if place.exists() else None
+
+
+def _show_list(kits: list[_Shown], *, as_json: bool) -> None:
+    from rvbuild.cli.report import table
+
+    if as_json:
+        emit_json({"schema": SCHEMA, "kits": [_plain(kit) for kit in kits]})
+        return
+    rows = [(kit.name, str(kit.place or NOT_INSTALLED)) for kit in kits]
+    emit(table([("name", "place"), *rows]))
+
+
+def _show_whole(kit: _Shown, *, as_json: bool) -> None:
     from rvbuild.cli.report import size, table
 
     if as_json:
-        kits = [
-            {"name": name, "trees": [_plain(part) for part in parts]} for name, parts in described
-        ]
-        emit_json({"schema": SCHEMA, "kits": kits})
+        emit_json({"schema": SCHEMA, "kits": [_plain(kit)]})
         return
-    if not whole:
-        rows = [
-            (name, "installed" if all(part.path for part in parts) else "not installed")
-            for name, parts in described
-        ]
-        emit(table([("name", "state"), *rows]))
-        return
-    for _, parts in described:
-        for part in parts:
-            facts = [("tree", part.name), ("digest", part.digest)]
-            facts += [("place", str(part.path or "not installed"))]
-            facts += [("size", size(part.size_bytes))] if part.path else []
-            facts += [("package", package) for package in part.packages]
-            emit(table(facts))
+    rows = [("name", kit.name), ("place", str(kit.place or NOT_INSTALLED))]
+    for part in kit.parts:
+        rows += [("tree", part.name), ("digest", part.digest)]
+        rows += [("size", size(part.size_bytes) if part.path else NOT_INSTALLED)]
+        rows += [("package", package) for package in part.packages]
+    emit(table(rows))
 
 
-def _plain(part: _Part) -> dict[str, object]:
+def _plain(kit: _Shown) -> dict[str, object]:
     return {
-        "name": part.name,
-        "digest": part.digest,
-        "installed": part.path is not None,
-        "path": None if part.path is None else str(part.path),
-        "size_bytes": part.size_bytes,
-        "packages": list(part.packages),
+        "name": kit.name,
+        "installed": kit.place is not None,
+        "place": None if kit.place is None else str(kit.place),
+        "trees": [
+            {
+                "name": part.name,
+                "digest": part.digest,
+                "path": None if part.path is None else str(part.path),
+                "size_bytes": part.size_bytes,
+                "packages": list(part.packages),
+            }
+            for part in kit.parts
+        ],
     }
 
 
 def _present(family: Family, choice: Choice) -> tuple["Tree", ...]:
-    """Give the trees of a kit; raises `MissingToolError` when one is not in the cache."""
-    from rvbuild.kit.tree import kit_path
-
-    trees = family.trees(choice)
-    for tree in trees:
-        if not kit_path(tree, choice.house.places).is_dir():
-            raise MissingToolError(
-                f"the {family.noun} `{choice.name}` is not in the cache",
-                causes=[f"there is no `{tree.name}`"],
-                hint=f"`rvbuild {family.noun} fetch {choice.name}`",
-            )
-    return trees
+    """Give the trees of a kit; raises `MissingToolError` when it is not whole in the cache."""
+    kit = _describe(family, choice)
+    if kit.place is None:
+        raise MissingToolError(
+            f"the {family.noun} `{choice.name}` is not in the cache",
+            causes=[f"there is no `{part.name}`" for part in kit.parts if part.path is None],
+            hint=f"`rvbuild {family.noun} fetch {choice.name}`",
+        )
+    return family.trees(choice)
 
 
 def _damage(tree: "Tree", choice: Choice) -> tuple[str, ...]:

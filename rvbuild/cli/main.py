@@ -9,7 +9,19 @@ from typing import Annotated, NoReturn
 import typer
 
 from rvbuild import __version__
-from rvbuild.cli import audit, caches, config, cpus, indexes, kinds, plans, recipes, wheels
+from rvbuild.cli import (
+    audit,
+    caches,
+    config,
+    cpus,
+    indexes,
+    kinds,
+    plans,
+    recipes,
+    scripts,
+    tests,
+    wheels,
+)
 from rvbuild.cli.failures import READER_GONE, boundary
 from rvbuild.cli.invocation import Invocation, emit
 from rvbuild.cli.usage import command_group
@@ -22,6 +34,8 @@ app = command_group(
 )
 wheels.register(app)
 plans.register(app)
+tests.register(app)
+scripts.register(app)
 audit.register(app)
 config.register(app)
 indexes.register(app)

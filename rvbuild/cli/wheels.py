@@ -121,7 +121,7 @@ def _make(context: typer.Context, chosen: "Settings", wish: Wish, manner: _Manne
             emit(path)
     if text := delivery.summary(delivered):
         tell(context, text)
-    delivery.raise_failures(outcomes)
+    delivery.raise_failures([each.error for each in outcomes if each.error is not None])
 
 
 def _require_kind(plan: "Plan", kind: "Kind") -> None:

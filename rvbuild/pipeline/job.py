@@ -1,6 +1,7 @@
 """One job from sources to a stored result, by steps; a killed run goes on at the one it died in."""
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -79,13 +80,14 @@ def _bench(job: Job, work: Work, ground: Ground) -> Bench:
 
 
 def _take(work: Work, name: str, ground: Ground, act: Callable[[], object]) -> Work:
-    """Do a step that is not done yet, and remember it."""
+    """Do a step that is not done yet, and remember it; a text it gives is its short result."""
     if work.is_done(name):
         return work
     begin = time.monotonic()
-    with step(ground.house.watch, work.job, name):
-        act()
-    return mark_done(work, name, time.monotonic() - begin)
+    with step(ground.house.watch, work.job, name) as detail:
+        result = act()
+        detail.text = result if isinstance(result, str) else ""
+    return mark_done(work, name, time.monotonic() - begin, detail.text)
 
 
 def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
@@ -100,7 +102,9 @@ def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
         work,
         "source",
         ground,
-        lambda: prepare_source(job.recipe, patches, bench.source, house.fetching, house.watch),
+        lambda: prepare_source(
+            job.recipe, patches, bench.source, house.fetching, house.watch
+        ).origin,
     )
 
     def surround() -> None:
@@ -121,7 +125,8 @@ def _make_library(
         result = build_library(ground.workshop, bench)
         check_members(bench, prefix_members(result))
         check_prefix(bench, result)
-        staging.mkdir(exist_ok=True)
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir()
         result.rename(staging / "prefix")
 
     return _take(work, "build", ground, build), staging, ()
@@ -140,14 +145,14 @@ def _make_wheel(
     work = _take(work, "environment", ground, environment)
     requirements = tuple(json.loads(note.read_text(encoding="utf-8")))
     python = BuildEnvironment(bench.folder / "venv/bin/python", requirements)
-    work = _take(work, "build", ground, lambda: build_wheel(workshop, bench, python))
+    work = _take(work, "build", ground, lambda: build_wheel(workshop, bench, python).name)
     built = next((bench.folder / "wheel").glob("*.whl"))
     staging = bench.folder / "staging"
-    work = _take(work, "audit", ground, lambda: _prove(job, built, bench, staging, ground))
+    work = _take(work, "audit", ground, lambda: _prove(job, built, bench, staging, ground).name)
     return work, staging, requirements
 
 
-def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -> None:
+def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -> Path:
     house, sysroot = ground.house, ground.workshop.sysroot
     staging.mkdir(exist_ok=True)
     for stale in staging.iterdir():
@@ -175,3 +180,4 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
             log=bench.log,
         )
     check_members(bench, wheel_members(wheel))
+    return wheel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rvbuild.errors import MissingToolError, SourceError
-from rvbuild.events import Watcher, step
+from rvbuild.events import Watcher
 from rvbuild.fetch import fetch
 from rvbuild.recipe.model import ExtraSource, GitSource, Recipe, Source
 from rvbuild.sources.folders import scratch_folder, writing
@@ -52,7 +52,7 @@ def prepare_source(
     if made is not None:
         return made
     preparation = _Preparation(recipe, fetching, watch)
-    with step(watch, recipe.label, "source") as detail, scratch_folder(destination) as scratch:
+    with scratch_folder(destination) as scratch:
         parts, tree = _assemble(preparation, scratch)
         _check_required(recipe, tree)
         for patch in patches:
@@ -63,7 +63,6 @@ def prepare_source(
         with writing(destination):
             tree.rename(destination)
         write_made(result, inputs)
-        detail.text = result.origin
     return result
 
 

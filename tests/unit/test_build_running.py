@@ -100,9 +100,9 @@ def test_meson_for_the_target_goes_on(tmp_path: Path) -> None:
 
 def test_a_log_of_two_configurations_is_read_to_its_end(tmp_path: Path) -> None:
     bench = bench_at(tmp_path, job_of(recipe_of("demo")))
-    log = "Host machine cpu family: riscv64\n...\n| Host machine cpu family: x86_64\n"
+    log = "Host machine cpu family: riscv64\n...\nHost machine cpu family: x86_64\n"
     with pytest.raises(BuildError, match="for x86_64"):
-        check_cross(log.replace("| ", ""), bench)
+        check_cross(log, bench)
 
 
 def test_members_are_held_against_the_recipe(tmp_path: Path) -> None:

@@ -1,0 +1,190 @@
+"""`rvbuild test`: recipes and wheel files on CPUs, as a table of what went well where."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rvbuild.cli import wishes
+from rvbuild.cli.delivery import raise_failures
+from rvbuild.cli.house import open_house
+from rvbuild.cli.invocation import JsonOption, emit, emit_json, watcher
+from rvbuild.cli.plans import tell_skipped
+from rvbuild.cli.report import table
+from rvbuild.cli.selection import select_wheels
+from rvbuild.cli.wishes import Wish, pipeline_options, wished_settings
+from rvbuild.errors import RvbuildError, UsageError
+
+if TYPE_CHECKING:
+    from rvbuild.pipeline import House, Options
+    from rvbuild.plan import Job, Plan
+    from rvbuild.testing import TestReport
+
+SCHEMA = "rvbuild.tests/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The report of one wheel, and whose tests it is about."""
+
+    name: str
+    report: "TestReport"
+
+
+@dataclass(slots=True)
+class Results:
+    """What came of everything that was tested, and what could not be; filled as it goes."""
+
+    proofs: list[Proof]
+    errors: list[RvbuildError]
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command to the program."""
+    program.command("test")(prove_wheels)
+
+
+def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="WHEEL|NAME", help="Wheel files, or recipes.")
+    ],
+    *,
+    cpus: wishes.Cpus = None,
+    pythons: wishes.Pythons = None,
+    floor: wishes.Floor = None,
+    jobs: wishes.Jobs = None,
+    no_suite: Annotated[
+        bool, typer.Option("--no-suite", help="Leave out the projects' own test suites.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run what passed before once more.")
+    ] = False,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a JUnit file too.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Test wheels on CPUs; recipes are built first. Prints a table of wheels and CPUs."""
+    from rvbuild.cli.junit import write_junit
+
+    chosen = wished_settings(context, cpus=cpus, pythons=pythons, floor=floor, jobs=jobs)
+    files = [Path(word) for word in words if _is_path(word)]
+    names = tuple(word for word in words if not _is_path(word))
+    options = pipeline_options(chosen, Wish(names, test=False, suites=not no_suite))
+    results = Results([], [])
+    with watcher(context, chosen) as watch:
+        house = open_house(chosen, watch)
+        if files:
+            _test_files(select_wheels(files), options, house, results)
+        if names:
+            _test_recipes(options, house, results, again=again)
+    reports = [proof.report for proof in results.proofs]
+    if junit is not None:
+        write_junit(reports, junit)
+    _show(reports, as_json=as_json)
+    _judge(results)
+
+
+def _is_path(word: str) -> bool:
+    return word.endswith(".whl") or "/" in word
+
+
+def _test_files(
+    wheels: Sequence[Path], options: "Options", house: "House", results: Results
+) -> None:
+    from rvbuild.pipeline.loose import LooseWheel, prove_file, require_python, tests_for
+    from rvbuild.pythons import known_versions
+    from rvbuild.wheel import read_wheel
+
+    folders = tuple(dict.fromkeys(path.absolute().parent for path in wheels))
+    for path in wheels:
+        try:
+            wheel = read_wheel(path.absolute())
+            tests, recipe = tests_for(wheel, house.catalogue)
+            for python in require_python(wheel, options.pythons, known_versions(house.pins)):
+                loose = LooseWheel(wheel.path, python, tests, recipe, folders)
+                results.proofs.append(Proof(wheel.name, prove_file(loose, options, house)))
+        except RvbuildError as error:
+            # One wheel must not hide what there is to say of the others.
+            results.errors.append(error)
+
+
+def _test_recipes(options: "Options", house: "House", results: Results, *, again: bool) -> None:
+    from rvbuild.pipeline import plan_for, run_plan
+    from rvbuild.pipeline.proof import Trial, prove
+
+    plan = plan_for(options, house)
+    tell_skipped(plan, house.watch)
+    _require_wheels(plan)
+    outcomes = run_plan(plan, options, house)
+    results.errors += [outcome.error for outcome in outcomes if outcome.error is not None]
+    wheels = {outcome.job: outcome.wheel for outcome in outcomes if outcome.wheel is not None}
+    for job in (plan.job(name) for name in plan.requested if name in wheels):
+        stored = house.store.find(job.key)
+        if stored is None:
+            continue
+        try:
+            trial = Trial(job, stored, _below(job, plan, wheels))
+            results.proofs.append(Proof(job.recipe.name, prove(trial, options, house, again)))
+        except RvbuildError as error:
+            results.errors.append(error)
+
+
+def _require_wheels(plan: "Plan") -> None:
+    for job in map(plan.job, plan.requested):
+        if job.recipe.kind != "wheel":
+            raise UsageError(
+                f"`{job.recipe.name}` is a library: it is tested by the wheels that need it"
+            )
+
+
+def _below(job: "Job", plan: "Plan", wheels: dict[str, Path]) -> tuple[Path, ...]:
+    """Give our own wheels of everything that a job stands on."""
+    found: dict[str, None] = {}
+    waiting = list(job.needs)
+    while waiting:
+        need = waiting.pop()
+        found[need] = None
+        waiting += plan.job(need).needs
+    return tuple(wheels[need] for need in found if need in wheels)
+
+
+def _show(reports: Sequence["TestReport"], *, as_json: bool) -> None:
+    from pydantic import TypeAdapter
+
+    from rvbuild.testing import TestReport
+
+    if as_json:
+        plain = TypeAdapter(list[TestReport]).dump_python(list(reports), mode="json")
+        emit_json({"schema": SCHEMA, "reports": plain})
+    elif reports:
+        emit(draw_reports(reports))
+
+
+def draw_reports(reports: Sequence["TestReport"]) -> str:
+    """Draw a table with a row for each wheel and a column for each CPU."""
+    columns = dict.fromkeys(result.cpu for report in reports for result in report.results)
+    rows = [
+        (report.wheel, f"python {report.python}", *(_cell(report, cpu) for cpu in columns))
+        for report in reports
+    ]
+    return table([("wheel", "runtime", *columns), *rows])
+
+
+def _cell(report: "TestReport", cpu: str) -> str:
+    results = [result for result in report.results if result.cpu == cpu]
+    wrong = next((result for result in results if not result.ok), None)
+    if wrong is not None:
+        return f"{wrong.check} {wrong.status}"
+    return "passed" if any(result.status == "passed" for result in results) else "-"
+
+
+def _judge(results: Results) -> None:
+    """Raise everything that went wrong; nothing is fine."""
+    from rvbuild.pipeline.proof import failure
+
+    wrong = [proof for proof in results.proofs if not proof.report.ok]
+    raise_failures([*results.errors, *(failure(proof.report, proof.name) for proof in wrong)])

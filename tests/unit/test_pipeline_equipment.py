@@ -1,0 +1,151 @@
+"""What a run is equipped with, recipes for names that have none, and public wheels that fit."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from rvbuild.errors import UsageError
+from rvbuild.fetch import Network
+from rvbuild.fetch.index import PublicWheel
+from rvbuild.pipeline import OpenCatalogue
+from rvbuild.pipeline.advice import _fits
+from rvbuild.pipeline.equipment import _programs, cache_environment
+from rvbuild.pipeline.inputs import reachable
+from rvbuild.recipe.catalogue import Catalogue
+from rvbuild.recipe.model import Recipe
+from rvbuild.target import Floor
+from tests.build_samples import job_of, recipe_of
+from tests.conftest import Recorder
+from tests.fetch_site import Reply, Site, running_site
+
+HASH = "5" * 64
+
+
+def test_the_socket_lies_in_the_cache(tmp_path: Path) -> None:
+    told = cache_environment("local", tmp_path / "sccache")
+    assert told["SCCACHE_SERVER_UDS"] == f"{tmp_path}/sccache/server.sock"
+    assert told["SCCACHE_DIR"] == f"{tmp_path}/sccache"
+    assert (tmp_path / "sccache").is_dir()
+
+
+def test_a_long_path_gets_a_socket_that_fits(tmp_path: Path) -> None:
+    deep = tmp_path / ("x" * 120)
+    sockets = [
+        cache_environment("local", deep / name)["SCCACHE_SERVER_UDS"] for name in ("a", "b", "a")
+    ]
+    assert all(len(os.fsencode(socket)) <= 107 for socket in sockets)
+    assert Path(sockets[0]).parent == Path(tempfile.gettempdir())
+    assert sockets[0] == sockets[2] != sockets[1]
+
+
+@pytest.mark.parametrize(
+    ("choice", "variable"),
+    [
+        ("redis://cache:6379", "SCCACHE_REDIS_ENDPOINT"),
+        ("https://cache/store", "SCCACHE_WEBDAV_ENDPOINT"),
+    ],
+)
+def test_a_shared_storage_is_named(tmp_path: Path, choice: str, variable: str) -> None:
+    assert cache_environment(choice, tmp_path)[variable] == choice
+
+
+def test_build_systems_and_recipes_say_which_programs_are_wanted() -> None:
+    cmake = recipe_of("a", kind="library", build={"system": "cmake"})
+    assert _programs(job_of(cmake, None)) == ("cmake", "ninja")
+    asked = recipe_of("b", requires={"tools": ["cc", "make"]})
+    assert _programs(job_of(asked)) == ("make",)
+
+
+@pytest.mark.parametrize(
+    ("tags", "python", "fits"),
+    [
+        ("cp313-cp313-manylinux_2_31_riscv64", "3.13", True),
+        ("cp313-cp313-manylinux_2_31_riscv64.manylinux_2_39_riscv64", "3.13", True),
+        ("cp313-cp313-manylinux_2_39_riscv64", "3.13", False),
+        ("cp312-cp312-manylinux_2_31_riscv64", "3.13", False),
+        ("cp39-abi3-manylinux_2_31_riscv64", "3.13", True),
+        ("cp39-abi3-manylinux_2_31_riscv64", "3.13t", False),
+        ("cp314-abi3-manylinux_2_31_riscv64", "3.13", False),
+        ("cp313-cp313t-manylinux_2_31_riscv64", "3.13t", True),
+        ("cp313-cp313t-manylinux_2_31_riscv64", "3.13", False),
+        ("py3-none-manylinux_2_31_riscv64", "3.13", True),
+        ("py3-none-any", "3.13", True),
+        ("py2.py3-none-any", "3.13", True),
+        ("py2-none-any", "3.13", False),
+        ("cp313-cp313-musllinux_1_2_riscv64", "3.13", False),
+        ("cp313-cp313-manylinux_2_31_x86_64", "3.13", False),
+    ],
+)
+def test_a_public_wheel_fits_by_its_tags(tags: str, python: str, *, fits: bool) -> None:
+    wheel = PublicWheel(f"demo-1.0-{tags}.whl", HASH)
+    job = job_of(recipe_of("demo"), python, floor=Floor(2, 31))
+    assert _fits(wheel, job) is fits
+
+
+class Shelf:
+    """Recipes in memory, and what was asked for."""
+
+    def __init__(self, *recipes: Recipe) -> None:
+        self.recipes = {recipe.name: recipe for recipe in recipes}
+        self.asked: list[tuple[str, str | None]] = []
+
+    def find(self, name: str, version: str | None = None) -> Recipe:
+        self.asked.append((name, version))
+        return self.recipes[name]
+
+
+def test_everything_below_a_name_is_reached_once() -> None:
+    shelf = Shelf(
+        recipe_of("top", requires={"libraries": ["left", "right"], "target": ["numpy"]}),
+        recipe_of("left", kind="library", requires={"libraries": ["base"]}),
+        recipe_of("right", kind="library", requires={"libraries": ["base"]}),
+        recipe_of("base", kind="library"),
+        recipe_of("numpy"),
+    )
+    found = [recipe.name for recipe in reachable(("top==1.0",), shelf)]
+    assert sorted(found) == ["base", "left", "numpy", "right", "top"]
+    assert ("top", "1.0") in shelf.asked
+
+
+def index(site: Site, name: str, *versions: str) -> Network:
+    links = "".join(
+        f'<a href="/{name}-{version}.tar.gz#sha256={HASH}">{name}-{version}.tar.gz</a>'
+        for version in versions
+    )
+    page = Reply(
+        f"<html><body>{links}</body></html>".encode(), headers={"Content-Type": "text/html"}
+    )
+    site.serve(f"/simple/{name}/", page)
+    return Network((f"{site.address}/simple/",), (), attempts=1, backoff_seconds=0)
+
+
+def test_a_name_without_a_recipe_gets_a_default_one_and_says_so(
+    tmp_path: Path, recorder: Recorder
+) -> None:
+    with running_site() as local:
+        network = index(local, "demo", "1.0", "2.0")
+        catalogue = OpenCatalogue(Catalogue((tmp_path,)), network, recorder, ("3.13",))
+        recipe = catalogue.find("Demo")
+        assert (recipe.label, recipe.build.system) == ("demo-2.0", "pep517")
+        assert recipe.sources[0].sha256 == HASH
+        asked = len(local.asked)
+        assert catalogue.find("demo") is recipe
+        assert len(local.asked) == asked
+        assert catalogue.find("demo", "1.0").version == "1.0"
+    notes = recorder.of("note")
+    assert [note for note in notes if "no recipe for `demo`" in note[1]]
+
+
+def test_a_name_that_nobody_has_tells_the_nearest(tmp_path: Path, recorder: Recorder) -> None:
+    source = f"{{pypi: numpy-1.tar.gz, sha256: {HASH}}}"
+    text = f"name: numpy\nversion: '1'\nlicense: MIT\nsources: [{source}]\n"
+    (tmp_path / "numpy.yaml").write_text(text)
+    with running_site() as local:
+        network = index(local, "other", "1.0")
+        catalogue = OpenCatalogue(Catalogue((tmp_path,)), network, recorder, ("3.13",))
+        with pytest.raises(UsageError, match="nothing to build `nunpy` from") as caught:
+            catalogue.find("nunpy")
+    assert "`numpy`" in (caught.value.hint or "")
+    assert any("no index has a project" in cause for cause in caught.value.causes)

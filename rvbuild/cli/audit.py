@@ -9,10 +9,12 @@ import typer
 
 from rvbuild.cli.invocation import JsonOption, emit, emit_json, settings
 from rvbuild.cli.selection import select_wheels
-from rvbuild.errors import AuditError
+from rvbuild.errors import AuditError, MissingToolError
 
 if TYPE_CHECKING:
     from rvbuild.audit import AuditReport, Policy
+    from rvbuild.cli.settings import Settings
+    from rvbuild.target import Floor
 
 SCHEMA = "rvbuild.audits/1"
 
@@ -40,7 +42,9 @@ def audit_wheels(
     ] = None,
     libraries: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Libraries of that glibc, to look undefined symbols up."),
+        typer.Option(
+            metavar="DIR", help="Libraries of that glibc, for undefined symbols; else a sysroot's."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,7 +53,8 @@ def audit_wheels(
     from rvbuild.target import Floor
 
     chosen = settings(context, floor=(floor,) if floor else None)
-    policy = Policy(Floor.parse(chosen.floor), tuple(libraries or ()))
+    asked = Floor.parse(chosen.floor)
+    policy = Policy(asked, tuple(libraries or ()) or _sysroot_libraries(asked, chosen))
     reports = [_audit(path, policy) for path in select_wheels(paths)]
     if as_json:
         emit_json({"schema": SCHEMA, "reports": [_as_json(report) for report in reports]})
@@ -57,6 +62,19 @@ def audit_wheels(
         for report in reports:
             emit(_as_text(report))
     _judge(reports, policy)
+
+
+def _sysroot_libraries(floor: "Floor", chosen: "Settings") -> tuple[Path, ...]:
+    """Give the libraries of the floor's sysroot where that is in the cache; nothing is fetched."""
+    from rvbuild.places import builtin_folder
+    from rvbuild.sysroot import find_sysroot
+
+    try:
+        found = find_sysroot(floor, builtin_folder("sysroots"), chosen.places)
+    except MissingToolError:
+        # Nobody pinned a sysroot of that floor; the audit says what it leaves out then.
+        return ()
+    return found.libraries if found is not None else ()
 
 
 def _audit(path: Path, policy: "Policy") -> "AuditReport | _Unreadable":

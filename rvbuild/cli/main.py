@@ -14,11 +14,15 @@ from rvbuild.cli import (
     caches,
     config,
     cpus,
+    doctor,
     indexes,
     kinds,
+    patches,
     plans,
     recipes,
     scripts,
+    shell,
+    status,
     tests,
     wheels,
 )
@@ -36,6 +40,9 @@ wheels.register(app)
 plans.register(app)
 tests.register(app)
 scripts.register(app)
+status.register(app)
+shell.register(app)
+doctor.register(app)
 audit.register(app)
 config.register(app)
 indexes.register(app)
@@ -43,6 +50,7 @@ app.add_typer(recipes.app, name="recipe")
 app.add_typer(caches.app, name="cache")
 app.add_typer(cpus.app, name="cpu")
 kinds.register(app)
+app.add_typer(patches.app, name="patches")
 
 
 def _show_version(wanted: bool) -> None:

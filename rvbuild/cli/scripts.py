@@ -74,9 +74,19 @@ def run_program(  # noqa: PLR0913 - typer reads the options from the parameters
     with watcher(context, chosen) as watch:
         completed, result = _run(script, options, open_house(chosen, watch))
     if result.status == "crashed":
-        command = shlex.join(("rvbuild", "run", str(program), "--cpu", chosen_cpu, "--trace"))
-        typer.echo(f"crashed: {result.explanation}\nhint: `{command}` shows what it did", err=True)
+        typer.echo("\n".join(_told(result.explanation, script, options)), err=True)
     raise typer.Exit(completed.exit_code)
+
+
+def _told(explanation: str, script: "Script", options: "Options") -> tuple[str, ...]:
+    if script.trace:
+        return (f"crashed: {explanation}",)
+    words = ["rvbuild", "run", "--trace", "--cpu", script.cpu.name]
+    words += ["--python", options.pythons[0]]
+    words += [word for wheel in script.wheels for word in ("--with", str(wheel))]
+    words += [word for each in script.requires for word in ("--requires", each)]
+    words += [str(script.program), "--", *script.arguments]
+    return (f"crashed: {explanation}", f"hint: `{shlex.join(words)}` shows what it did last")
 
 
 def _run(script: "Script", options: "Options", house: "House") -> tuple["Completed", "CpuResult"]:

@@ -29,7 +29,9 @@ def check_toolchain(patient: Patient) -> Finding:
     path = toolchain_path(patient.toolchain, digest, patient.places.kits)
     if not path.is_dir():
         fix = "`rvbuild toolchain fetch` fetches it now"
-        return Finding("toolchain", "warning", f"{patient.toolchain} is {FETCHED}", fix, to_fetch=True)
+        return Finding(
+            "toolchain", "warning", f"{patient.toolchain} is {FETCHED}", fix, to_fetch=True
+        )
     if not probe_mark(path).is_file():
         fix = "`rvbuild toolchain probe` probes it"
         return Finding("toolchain", "warning", f"`{path}` was not probed yet", fix)

@@ -65,12 +65,16 @@ def _install_debian_programs(host: str, folder: Path, supplies: Supplies) -> Pat
     return materialise(tree, supplies, finish).path
 
 
-def adopt_program(program: Path, root: Path, host: str, patchelf: Path) -> None:
-    """Point a program at the loader and the libraries that will be unpacked under `root`.
+def adopt_program(
+    program: Path, root: Path, host: str, patchelf: Path, further: tuple[Path, ...] = ()
+) -> None:
+    """Point a program at the loader and libraries that are, or will be, unpacked under `root`.
 
+    `further` are folders of libraries beside `root`'s own.
     DT_RPATH and not RUNPATH: the former also serves the libraries of what the program loads later.
     """
-    libraries = f"{root}/usr/lib/{host}-linux-gnu:{root}/usr/lib"
+    own = (root / f"usr/lib/{host}-linux-gnu", root / "usr/lib")
+    libraries = ":".join(str(folder) for folder in (*further, *own))
     words = [str(patchelf), "--set-interpreter", f"{root}/{LOADERS[host]}"]
     words += ["--force-rpath", "--set-rpath", libraries, str(program)]
     try:

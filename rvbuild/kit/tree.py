@@ -86,7 +86,7 @@ def materialise(tree: Tree, supplies: Supplies, finish: Finish | None = None) ->
 
 
 def discard(tree: Tree, places: Places) -> bool:
-    """Remove an unpacked tree, so that it is unpacked anew when it is wanted; say if it was there."""
+    """Remove a tree, so that it is unpacked anew when it is wanted; say whether it was there."""
     path = kit_path(tree, places)
     if not path.is_dir():
         return False

@@ -11,6 +11,7 @@ from tempfile import gettempdir
 
 from rvbuild.build import Launcher, Workshop
 from rvbuild.emulator import Emulator, install_emulator
+from rvbuild.kit.fortran import install_fortran
 from rvbuild.kit.programs import install_program
 from rvbuild.pipeline.model import House, Options
 from rvbuild.plan import Job
@@ -72,10 +73,7 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
     kits = install_kits(options, house)
     versions = tuple(dict.fromkeys(job.python for job in jobs if job.python is not None))
     names = {name for job in jobs for name in _programs(job)}
-    programs = {
-        name: install_program(name, house.host, house.pins, house.supplies)
-        for name in sorted(names)
-    }
+    programs = {name: _install(name, house) for name in sorted(names)}
     with _compiler_cache(options, house) as launcher:
         yield Workshop(
             toolchain=kits.toolchain,
@@ -92,6 +90,12 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
                 name: text for name, text in house.environment.items() if name != "PATH"
             },
         )
+
+
+def _install(name: str, house: House) -> Path:
+    if name == "gfortran":
+        return install_fortran(house.host, house.pins, house.supplies)
+    return install_program(name, house.host, house.pins, house.supplies)
 
 
 def _programs(job: Job) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> 
         toolchain=toolchain_digest(options.toolchain, house.host, house.pins, sysroot),
         sysroot=sysroot,
         emulator=emulator_digest(house.host, house.pins),
+        tools=_tools_digest(house),
         environment=_environment_digest(),
         pythons={
             version: interpreter_digest(version, house.host, house.pins)
@@ -38,6 +39,11 @@ def _environment_digest() -> str:
     files = sorted(folder.iterdir(), key=lambda file: file.name)
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _tools_digest(house: House) -> str:
+    texts = [(house.pins / name).read_bytes() for name in ("tools.yaml", "fortran.yaml")]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def _digest(house: House, recipe: Recipe, patch: str) -> str:

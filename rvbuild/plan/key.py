@@ -125,6 +125,8 @@ def _sources(recipe: Recipe) -> Iterator[tuple[str, str]]:
 def _extra(place: str, extra: ExtraSource) -> Iterator[tuple[str, str]]:
     yield f"{place}.into", extra.into
     yield f"{place}.strip", _text(extra.strip)
+    if extra.unless is not None:
+        yield f"{place}.unless", extra.unless
     for index, source in enumerate(extra.sources):
         yield from _source(f"{place}.source[{index}]", source)
 

@@ -195,6 +195,9 @@ class ExtraSource(Frozen):
 
     into: RelativePath
     sources: tuple[Source, ...] = Field(min_length=1)
+    unless: RelativePath | None = Field(
+        default=None, description="a path of the main source that makes it needless"
+    )
     strip: Flag = Field(default=True, description="drop the archive's single top folder")
 
 

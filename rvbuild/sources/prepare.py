@@ -70,6 +70,8 @@ def _assemble(preparation: _Preparation, scratch: Path) -> tuple[list[_Part], Pa
     parts = [_obtain(preparation, preparation.recipe.sources, scratch / "main")]
     tree = parts[0].top
     for number, extra in enumerate(preparation.recipe.extra_sources):
+        if extra.unless is not None and (tree / extra.unless).exists():
+            continue
         part = _obtain(preparation, extra.sources, scratch / f"extra-{number}")
         _merge(part.top if extra.strip else part.folder, tree, extra)
         parts.append(part)

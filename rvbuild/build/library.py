@@ -114,8 +114,10 @@ def _make(workshop: Workshop, bench: Bench) -> None:
         if key.endswith("FLAGS")
     }
     variables = (f"PREFIX={PREFIX}", *_options(workshop, bench))
-    targets = bench.job.recipe.build.targets
-    run(workshop, bench, ("make", f"-j{bench.cores}", *variables, *targets), told)
+    # One after the other: targets that add to the same archive would meet in it (make 4.4 takes
+    # `.NOTPARALLEL` with prerequisites for these alone).
+    for target in bench.job.recipe.build.targets or ("all",):
+        run(workshop, bench, ("make", f"-j{bench.cores}", *variables, target), told)
     run(workshop, bench, ("make", *variables, *bench.job.recipe.build.install), told)
 
 

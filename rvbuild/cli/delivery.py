@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +63,8 @@ def _put(wheel: Path, place: Path, digest: str) -> None:
         shutil.copyfile(wheel, partial)
         partial.replace(place)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         reason = (error.strerror or str(error)).lower()
         raise UsageError(
             f"`{place}` cannot be written", causes=[reason], hint="choose a folder by `--dist`"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -139,5 +140,6 @@ def _write_page(lines: tuple[Line, ...], path: Path) -> None:
         partial.write_text(draw_page(lines, time.time()), encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         raise UsageError(f"`{path}` cannot be written", causes=[str(error.strerror)]) from error

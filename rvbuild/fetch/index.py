@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import Tag
@@ -12,14 +13,15 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 from packaging.version import InvalidVersion, Version
-from pypi_simple import DistributionPackage
 
 from rvbuild.errors import SourceError, UsageError
 from rvbuild.fetch.address import shown
 from rvbuild.fetch.attempts import OriginError
 from rvbuild.fetch.model import Network, PypiFile, Remote
-from rvbuild.fetch.pages import NoProjectError, project_page
 from rvbuild.target import MACHINE
+
+if TYPE_CHECKING:
+    from pypi_simple import DistributionPackage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class PublicWheel:
 @dataclass(frozen=True, slots=True)
 class _Sdist:
     version: Version
-    file: DistributionPackage
+    file: "DistributionPackage"
 
 
 def newest(project: str, network: Network, python_versions: Sequence[str] = ()) -> SdistChoice:
@@ -97,8 +99,11 @@ def public_wheels(project: str, version: str, network: Network) -> tuple[PublicW
     )
 
 
-def _files(project: str, network: Network) -> tuple[DistributionPackage, ...]:
+def _files(project: str, network: Network) -> tuple["DistributionPackage", ...]:
     """Join the project's files of every index; of one file name the first index counts."""
+    # Imported late: what reads pages takes longer to import than all that a cached run does.
+    from rvbuild.fetch.pages import NoProjectError, project_page
+
     if network.offline or not network.pypi_indexes:
         reason = "offline" if network.offline else "no Python package index is configured"
         raise SourceError(f"cannot ask for `{project}`: {reason}", hint="set `RVBUILD_PYPI_INDEX`")

@@ -8,7 +8,6 @@ from pathlib import Path
 from rvbuild.fetch.address import below, is_address, shown
 from rvbuild.fetch.attempts import OriginError
 from rvbuild.fetch.model import DebianFile, Network, Origin, PypiFile, Remote, Url
-from rvbuild.fetch.pages import project_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +83,9 @@ def _find_links(origin: PypiFile, network: Network) -> Iterator[str]:
 
 
 def _indexes(origin: PypiFile, remote: Remote, network: Network) -> Iterator[str | Absent]:
+    # What reads index pages takes longer to import than all that a cached run does.
+    from rvbuild.fetch.pages import project_page
+
     if not network.pypi_indexes:
         yield Absent(f"`{origin.file_name}`: no Python package index is configured")
     for index in network.pypi_indexes:

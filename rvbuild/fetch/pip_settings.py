@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pypi_simple import PYPI_SIMPLE_ENDPOINT
-
 from rvbuild.errors import UsageError
 from rvbuild.fetch.address import is_address, local_path
 
@@ -76,9 +74,16 @@ def _read_file(path: Path) -> dict[str, str]:
 def _indexes(values: Mapping[str, str]) -> tuple[str, ...]:
     if values.get("no-index", "").lower() in {"1", "true", "yes", "on"}:
         return ()
-    first = values.get("index-url", "").split() or [PYPI_SIMPLE_ENDPOINT]
+    first = values.get("index-url", "").split() or [_public_index()]
     extra = values.get("extra-index-url", "").split()
     return tuple(dict.fromkeys(index for index in [*first, *extra] if is_address(index)))
+
+
+def _public_index() -> str:
+    # Imported only where pip is told of no index: it takes long.
+    from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
+    return PYPI_SIMPLE_ENDPOINT
 
 
 def _folders(text: str) -> Iterator[Path]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from debian.arfile import ArError
-from debian.debfile import DebFile
 from filelock import FileLock
 
 from rvbuild.errors import RvbuildError, SourceError
@@ -157,6 +156,8 @@ def _members(archive: tarfile.TarFile, pinned: PinnedTree) -> Iterator[tarfile.T
 
 
 def _unpack_deb(archive: Path, staging: Path, pinned: PinnedTree) -> None:
+    from debian.debfile import DebFile
+
     with archive.open("rb") as stream:
         data = DebFile(fileobj=stream).data.tgz()
         with data:

@@ -14,7 +14,7 @@ from rvbuild.recipe.model import Entry, ExtraSource, GitSource, Mode, Recipe, So
 from rvbuild.target import Cpu, Floor
 
 # Counts up when the same inputs would give another result, because rvbuild builds differently.
-SCHEMA = "1"
+SCHEMA = "2"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ import hashlib
 import json
 import shutil
 import subprocess
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from rvbuild.errors import SourceError, UsageError
 from rvbuild.kit import Supplies, Tree, load_pins, materialise
-from rvbuild.kit.programs import adopt_program, install_pip, install_program
+from rvbuild.kit.programs import adopt_program, install_pip, install_program, tool_pins
 from rvbuild.target import DYNAMIC_LOADER, MACHINE, TRIPLE
 
 # Raised whenever a kit is finished differently.
-REVISION = "3"
+REVISION = "4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Interpreter:
     `root` holds the riscv64 runtime (the emulator's library root) and `program` its Python inside;
     `include` are the target's header folders, `pkg_config` the folder with `python3.pc`,
     `sysconfig_data` its build-time variables as JSON; `build_program` is a Python of the same minor
-    version that runs here; `pip` is pip's wheel, which runs as `python pip.whl/pip`. `digest` names
+    version that runs here; `pip` is a folder for both, run as `python FOLDER/pip`. `digest` names
     everything of it by content.
     """
 
@@ -49,16 +50,12 @@ def known_versions(folder: Path) -> tuple[str, ...]:
 
 def install_interpreter(version: str, host: str, folder: Path, supplies: Supplies) -> Interpreter:
     """Have both Pythons of a minor version on disk; `folder` holds the pin files."""
-    target_tree, build_tree = interpreter_trees(version, host, folder)
-    patchelf = install_program("patchelf", host, folder, supplies)
-    build = materialise(
-        build_tree, supplies, lambda staging, path: _finish_build(staging, path, host, patchelf)
-    )
-    build_program = build.path / f"usr/bin/python{version}"
+    build_program = install_build_python(version, host, folder, supplies)
+    pip = install_pip(folder, supplies)
     target = materialise(
-        target_tree,
+        interpreter_trees(version, host, folder)[0],
         supplies,
-        lambda staging, path: _finish_target(staging, path, version, build_program),
+        lambda staging, path: _finish_target(staging, path, version, build_program, pip),
     )
     facts = json.loads((target.path / "rvbuild/sysconfig.json").read_text(encoding="utf-8"))
     return Interpreter(
@@ -71,9 +68,19 @@ def install_interpreter(version: str, host: str, folder: Path, supplies: Supplie
         sysconfig_data=target.path / "rvbuild/sysconfig.json",
         extension_suffix=facts["EXT_SUFFIX"],
         build_program=build_program,
-        pip=install_pip(folder, supplies),
+        pip=target.path / "rvbuild/pip",
         digest=interpreter_digest(version, host, folder),
     )
+
+
+def install_build_python(version: str, host: str, folder: Path, supplies: Supplies) -> Path:
+    """Have this machine's Python of a minor version alone, and say where its program is."""
+    tree = interpreter_trees(version, host, folder)[1]
+    patchelf = install_program("patchelf", host, folder, supplies)
+    build = materialise(
+        tree, supplies, lambda staging, path: _finish_build(staging, path, host, patchelf)
+    )
+    return build.path / f"usr/bin/python{version}"
 
 
 def interpreter_digest(version: str, host: str, folder: Path) -> str:
@@ -88,7 +95,8 @@ def interpreter_trees(version: str, host: str, folder: Path) -> tuple[Tree, Tree
         known = ", ".join(known_versions(folder))
         raise UsageError(f"there is no kit for Python `{version}`", hint=f"choose among {known}")
     pins = load_pins(folder / f"python-{version}.yaml")
-    target = Tree(f"python-{version}-{MACHINE}", pins.tree("target"), REVISION)
+    pip = tool_pins(folder).tree("pip").pins[0].sha256
+    target = Tree(f"python-{version}-{MACHINE}", pins.tree("target"), f"{REVISION} {pip}")
     return target, Tree(f"python-{version}-build-{host}", pins.tree(f"build-{host}"), REVISION)
 
 
@@ -107,7 +115,9 @@ def _finish_build(staging: Path, path: Path, host: str, patchelf: Path) -> None:
             adopt_program(program, path, host, patchelf)
 
 
-def _finish_target(staging: Path, path: Path, version: str, build_program: Path) -> None:
+def _finish_target(
+    staging: Path, path: Path, version: str, build_program: Path, pip: Path
+) -> None:
     loader = Path(DYNAMIC_LOADER).name
     # Debian keeps everything below usr and leaves the links at the top to another package.
     for name in ("lib", "lib64"):
@@ -119,17 +129,16 @@ def _finish_target(staging: Path, path: Path, version: str, build_program: Path)
     _write_headers(staging, own, version)
     _write_sysconfig(staging, own, path, version)
     _write_pkg_config(own, path, version)
-    # The packages carry no byte code: without it every start under the emulator would compile.
+    with zipfile.ZipFile(pip) as bundle:
+        bundle.extractall(own / "pip")
+    _compile(staging, path, build_program, (f"usr/lib/python{version}", "rvbuild/pip"))
+
+
+def _compile(staging: Path, path: Path, build_program: Path, folders: tuple[str, ...]) -> None:
+    # Packages carry no byte code: without it every start under the emulator would compile anew.
     words = [str(build_program), "-m", "compileall", "-q", "-j2"]
-    words += [
-        "--invalidation-mode",
-        "unchecked-hash",
-        "-s",
-        str(staging),
-        "-p",
-        str(path),
-        str(staging / f"usr/lib/python{version}"),
-    ]
+    words += ["--invalidation-mode", "unchecked-hash", "-s", str(staging), "-p", str(path)]
+    words += [str(staging / folder) for folder in folders]
     subprocess.run(words, capture_output=True, check=False)
 
 

@@ -85,6 +85,8 @@ class Desk:
         path = self.home / "recipes" / f"{name}.yaml"
         path.parent.mkdir(exist_ok=True)
         text = RECIPE.format(name=name, kind=kind, digest="0" * 64)
+        if kind == "library":
+            text += "build: {system: make}\n"
         if kind == "wheel" and "test:" not in more:
             text += "test: {imports: [thing]}\n"
         path.write_text(text + more)

@@ -95,7 +95,7 @@ def _is_path(word: str) -> bool:
 def _test_files(
     wheels: Sequence[Path], options: "Options", house: "House", results: Results
 ) -> None:
-    from rvbuild.pipeline.loose import LooseWheel, prove_file, require_python, tests_for
+    from rvbuild.pipeline.loose import LooseWheel, prove_file, require_python, choose_tests
     from rvbuild.pythons import known_versions
     from rvbuild.wheel import read_wheel
 
@@ -103,7 +103,7 @@ def _test_files(
     for path in wheels:
         try:
             wheel = read_wheel(path.absolute())
-            tests, recipe = tests_for(wheel, house.catalogue)
+            tests, recipe = choose_tests(wheel, house.catalogue)
             for python in require_python(wheel, options.pythons, known_versions(house.pins)):
                 loose = LooseWheel(wheel.path, python, tests, recipe, folders)
                 results.proofs.append(Proof(wheel.name, prove_file(loose, options, house)))

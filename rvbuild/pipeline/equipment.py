@@ -11,8 +11,10 @@ from tempfile import gettempdir
 
 from rvbuild.build import Launcher, Workshop
 from rvbuild.emulator import Emulator, install_emulator
+from rvbuild.errors import UsageError
 from rvbuild.kit.fortran import install_fortran
 from rvbuild.kit.programs import install_program
+from rvbuild.pipeline.meson import install_meson
 from rvbuild.pipeline.model import House, Options
 from rvbuild.plan import Job
 from rvbuild.pythons import Interpreter, install_interpreter
@@ -24,10 +26,12 @@ from rvbuild.toolchain.probe import probe_toolchain
 # What each build system is driven by, beside what a recipe asks for.
 PROGRAMS = {
     "cmake": ("cmake", "ninja"),
-    "meson": ("ninja",),
+    "meson": ("meson", "ninja"),
     "autotools": ("make",),
     "make": ("make",),
 }
+# Lists of flags and of folders have no way to quote these.
+SEPARATORS = " \t\n:;,#$%&'\"\\"
 IDLE_SECONDS = 600
 # A socket's path has to fit in 108 bytes (unix(7)).
 SOCKET_BYTES = 100
@@ -69,7 +73,16 @@ def install_pythons(versions: tuple[str, ...], house: House) -> dict[str, Interp
 
 @contextmanager
 def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[Workshop]:
-    """Equip a workshop for jobs that are to be built; its compiler cache ends with the block."""
+    """Equip a workshop for jobs that are to be built; its compiler cache ends with the block.
+
+    Raises `UsageError` for a cache in whose path makefiles and flags would be taken apart.
+    """
+    if any(char in SEPARATORS for char in str(house.places.cache)):
+        raise UsageError(
+            f"nothing can be built in `{house.places.cache}`: its path has a space in it or a sign "
+            "that shells and makefiles give a meaning to",
+            hint="choose another place by `--cache`",
+        )
     kits = install_kits(options, house)
     versions = tuple(dict.fromkeys(job.python for job in jobs if job.python is not None))
     names = {name for job in jobs for name in _programs(job)}
@@ -93,6 +106,8 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
 
 
 def _install(name: str, house: House) -> Path:
+    if name == "meson":
+        return install_meson(house)
     if name == "gfortran":
         return install_fortran(house.host, house.pins, house.supplies)
     return install_program(name, house.host, house.pins, house.supplies)

@@ -102,9 +102,9 @@ def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
         work,
         "source",
         ground,
-        lambda: prepare_source(
-            job.recipe, patches, bench.source, house.fetching, house.watch
-        ).origin,
+        lambda: (
+            prepare_source(job.recipe, patches, bench.source, house.fetching, house.watch).origin
+        ),
     )
 
     def surround() -> None:

@@ -51,7 +51,7 @@ def prove_file(loose: LooseWheel, options: Options, house: House) -> TestReport:
         return check_wheel(loose.path, tests, chosen_cpus(tests, options), bench)
 
 
-def tests_for(wheel: Wheel, catalogue: Catalogue) -> tuple[Test, Recipe | None]:
+def choose_tests(wheel: Wheel, catalogue: Catalogue) -> tuple[Test, Recipe | None]:
     """Give the tests of the recipe of that name, or made-up ones that import what there is.
 
     The suite of another version is left out: its tests are of other sources.

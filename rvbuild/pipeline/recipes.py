@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from rvbuild.errors import UsageError
+from rvbuild.errors import RvbuildError, SourceError, UsageError
 from rvbuild.events import Watcher
 from rvbuild.fetch import Network
 from rvbuild.fetch.index import SdistChoice, sdist
@@ -32,7 +32,7 @@ class OpenCatalogue:
     def _make(self, name: str, version: str | None) -> Recipe:
         try:
             chosen = sdist(name, version, self.network)
-        except UsageError as error:
+        except (UsageError, SourceError) as error:
             raise _unknown(name, self.catalogue, error) from error
         self.watch.note(
             f"{name}-{chosen.version}",
@@ -53,10 +53,13 @@ def default_recipe(name: str, chosen: SdistChoice) -> Recipe:
     )
 
 
-def _unknown(name: str, catalogue: Catalogue, error: UsageError) -> UsageError:
-    causes = [error.message, *error.causes]
+def _unknown(name: str, catalogue: Catalogue, error: RvbuildError) -> RvbuildError:
+    """Say it as the kind of failure that it is, with the near names of the catalogue."""
+    hint = None
     try:
         catalogue.path(name)
     except UsageError as unknown:
-        return UsageError(f"nothing to build `{name}` from", causes=causes, hint=unknown.hint)
-    return error
+        hint = unknown.hint
+    causes = [error.message, *error.causes]
+    message = f"nothing to build `{name}` from"
+    return type(error)(message, causes=causes, hint=hint or error.hint)

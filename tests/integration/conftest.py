@@ -17,6 +17,7 @@ from rvbuild.kit.programs import PLACES as PROGRAMS
 from rvbuild.kit.programs import install_program
 from rvbuild.pipeline import House, Options
 from rvbuild.pipeline.equipment import Kits, install_kits
+from rvbuild.pipeline.meson import install_meson
 from rvbuild.places import Places
 from rvbuild.pythons import Interpreter, install_interpreter
 from rvbuild.recipe.catalogue import Catalogue
@@ -82,6 +83,7 @@ def kits(supplies: Supplies, tmp_path_factory: pytest.TempPathFactory) -> Kits:
     house = house_of(supplies.places, tmp_path_factory.mktemp("recipes"), supplies)
     for name in PROGRAMS:
         install_program(name, house.host, PINS, supplies)
+    install_meson(house)
     return install_kits(Options((), (PYTHON,), Floor(2, 31)), house)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from audit_samples import FLOOR, MODULE, POLICY, SYSROOT, Sample, codes, sample
+from tests.audit_samples import FLOOR, MODULE, POLICY, SYSROOT, Sample, codes, sample
 
 from rvbuild.audit import Repair, audit_wheel, repair_wheel
 from rvbuild.elf import ElfFacts, read_elf

@@ -1,4 +1,4 @@
-"""Small packages of every build system through the whole pipeline: what comes out is for riscv64."""
+"""Small packages of every build system through the pipeline: what comes out is for riscv64."""
 
 import zipfile
 from collections.abc import Mapping
@@ -34,7 +34,11 @@ MODULE_PLUS = """
 #include <string>
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "@NAME@", NULL, -1, NULL};
 PyMODINIT_FUNC PyInit_@NAME@(void) {
-  try { std::string("").at(1); } catch (const std::exception &) { return PyModule_Create(&definition); }
+  try {
+    std::string("").at(1);
+  } catch (const std::exception &) {
+    return PyModule_Create(&definition);
+  }
   return NULL;
 }
 """
@@ -106,11 +110,13 @@ def build_wheel(folder, settings):
     subprocess.run([*words, *settings.get("flags", "").split(), "demo.c", "-o", name], check=True)
     tag = "cp313-cp313-" + sysconfig.get_platform().replace("-", "_")
     info = "demo-1.0.dist-info/"
+    about = ["Wheel-Version: 1.0", "Generator: bare", "Root-Is-Purelib: false", "Tag: " + tag, ""]
+    members = [name, info + "METADATA", info + "WHEEL", info + "RECORD"]
     with zipfile.ZipFile(os.path.join(folder, f"demo-1.0-{tag}.whl"), "w") as wheel:
         wheel.write(name)
-        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\n")
-        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nGenerator: bare\\nRoot-Is-Purelib: false\\nTag: " + tag + "\\n")
-        wheel.writestr(info + "RECORD", f"{name},,\\n{info}METADATA,,\\n{info}WHEEL,,\\n{info}RECORD,,\\n")
+        wheel.writestr(members[1], "Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\n")
+        wheel.writestr(members[2], "\\n".join(about))
+        wheel.writestr(members[3], "".join(f"{member},,\\n" for member in members))
     return f"demo-1.0-{tag}.whl"
 """
 
@@ -189,7 +195,7 @@ def test_meson_python_builds_for_the_target_and_sees_nothing_of_the_host(
     log = log_of(house)
     for line in (
         "Host machine cpu family: riscv64",
-        "Message: zlib False",
+        "Message: zlib false",
         "Message: python 3.13",
         "Message: mantissa 113",
         "Message: format IEEE_QUAD_LE",
@@ -302,18 +308,14 @@ add_custom_command(OUTPUT made.c COMMAND ${NATIVE_DIR}/gen > made.c DEPENDS ${NA
 add_library(demo SHARED ${CMAKE_CURRENT_BINARY_DIR}/made.c)
 install(TARGETS demo)
 """
-NATIVE = {
-    "kind": "library",
-    "requires": {"tools": ["cc"]},
-    "expect": {"files": ["lib/libdemo.so"]},
-}
 
 
 def cmake_library(house: House, *before: list[str]) -> Outcome:
     files = {"CMakeLists.txt": CMAKE_GENERATED, "gen.c": GENERATOR}
     commands = [{"run": words} for words in before]
     build_ = {"system": "cmake", "options": ["-DNATIVE_DIR={source}/native"], "before": commands}
-    return build(house, files, build=build_, **NATIVE)
+    expect, requires = {"files": ["lib/libdemo.so"]}, {"tools": ["cc"]}
+    return build(house, files, kind="library", build=build_, expect=expect, requires=requires)
 
 
 def test_a_generator_is_built_for_this_machine_and_run(house: House) -> None:

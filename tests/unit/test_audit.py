@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from audit_samples import FLOOR, INFO, MODULE, POLICY, SYSROOT, Sample, codes, found, sample
+from tests.audit_samples import FLOOR, INFO, MODULE, POLICY, SYSROOT, Sample, codes, found, sample
 
 from rvbuild.audit import AuditReport, Policy, audit_wheel, render_report, report_as_json
 from rvbuild.audit.identity import extensions_beyond_baseline

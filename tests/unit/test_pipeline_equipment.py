@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from rvbuild.errors import UsageError
+from rvbuild.events import Silent
+from rvbuild.executor.local import LocalExecutor
 from rvbuild.fetch import Network
 from rvbuild.fetch.index import PublicWheel
-from rvbuild.pipeline import OpenCatalogue
+from rvbuild.pipeline import House, OpenCatalogue, Options
 from rvbuild.pipeline.advice import _fits
-from rvbuild.pipeline.equipment import _programs, cache_environment
+from rvbuild.pipeline.equipment import _programs, cache_environment, workshop
 from rvbuild.pipeline.inputs import reachable
+from rvbuild.places import Places
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.recipe.model import Recipe
 from rvbuild.target import Floor
@@ -149,3 +152,20 @@ def test_a_name_that_nobody_has_tells_the_nearest(tmp_path: Path, recorder: Reco
             catalogue.find("nunpy")
     assert "`numpy`" in (caught.value.hint or "")
     assert any("no index has a project" in cause for cause in caught.value.causes)
+
+
+@pytest.mark.parametrize("name", ["my cache", "a:b", "a$b", "it's"])
+def test_a_cache_that_no_flag_can_name_is_refused(tmp_path: Path, name: str) -> None:
+    network = Network((), (), offline=True)
+    house = House(
+        places=Places(tmp_path / name),
+        network=network,
+        watch=Silent(),
+        executor=LocalExecutor(),
+        catalogue=Catalogue((tmp_path,)),
+        pins=tmp_path,
+        host="x86_64",
+    )
+    options = Options((), ("3.13",), Floor(2, 31))
+    with pytest.raises(UsageError, match="nothing can be built in"), workshop(options, house, ()):
+        pass

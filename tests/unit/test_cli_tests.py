@@ -1,0 +1,185 @@
+"""`test` and `run` with runtimes that only pretend: tables, JUnit files, exit codes."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree.ElementTree import parse
+
+import pytest
+
+from rvbuild.cli.tests import draw_reports
+from rvbuild.emulator import Emulator
+from rvbuild.pipeline import House, Options, loose, proof
+from rvbuild.pipeline.proof import Trial
+from rvbuild.pythons import Interpreter
+from rvbuild.target import Floor
+from rvbuild.testing import CpuResult, Failure, Runtime, TestReport
+from tests.cli_samples import Desk, broken, write_wheel
+
+PASSED = CpuResult("rv64gc", "imports", "passed", 1.0)
+WRONG = CpuResult(
+    "vlen256",
+    "suite",
+    "failed",
+    2.0,
+    explanation="1 of 3 tests failed",
+    reproduce="cd /somewhere && run it",
+    failures=(Failure("test_a", "3 != 4"), Failure("test_b", "known", known="as always")),
+)
+
+
+def report(*results: CpuResult) -> TestReport:
+    name = "thing-1.0-py3-none-any.whl"
+    return TestReport(name, "0" * 64, "3.13.5", "qemu-10", (PASSED, *results))
+
+
+@pytest.fixture
+def answers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> dict[str, TestReport]:
+    """Let wheels be proven by reports that are put here, by recipe; others pass."""
+    found: dict[str, TestReport] = {}
+
+    def prove(trial: Trial, options: Options, house: House, again: bool = False) -> TestReport:
+        return found.get(trial.job.recipe.name, report())
+
+    monkeypatch.setattr(proof, "prove", prove)
+    return found
+
+
+def test_a_recipe_is_built_and_tested(desk: Desk, answers: dict[str, TestReport]) -> None:
+    desk.write_recipe("thing")
+
+    ended = desk.run("test", "thing")
+
+    assert (ended.code, desk.begun) == (0, ["thing-1.0:cp313"])
+    assert [line.split() for line in ended.out.splitlines()] == [
+        ["wheel", "runtime", "rv64gc"],
+        ["thing-1.0-py3-none-any.whl", "python", "3.13.5", "passed"],
+    ]
+    assert not (desk.home / "dist").exists()
+
+
+def test_what_failed_is_explained_and_hides_nothing(
+    desk: Desk, answers: dict[str, TestReport]
+) -> None:
+    for name in ("thing", "other", "stuck"):
+        desk.write_recipe(name)
+    answers["thing"] = report(WRONG)
+    desk.failing["stuck"] = broken("stuck")
+
+    ended = desk.run("test", "thing", "other", "stuck", "--junit", "out/junit.xml")
+
+    assert ended.code == 6
+    assert "suite failed" in ended.out
+    assert len(ended.out.splitlines()) == 3
+    assert "cause: suite on vlen256 failed: 1 of 3 tests failed" in ended.err
+    assert "reproduce: cd /somewhere && run it" in ended.err
+    assert "error: `stuck` does not compile" in ended.err
+    suites = parse(desk.home / "out/junit.xml").getroot().findall("testsuite")
+    assert [suite.get("failures") for suite in suites] == ["1", "0"]
+    failure = suites[0].find("testcase/failure")
+    assert failure is not None
+    assert failure.text == "test_a: 3 != 4"
+
+
+def test_a_failed_test_alone_ends_with_its_own_code(
+    desk: Desk, answers: dict[str, TestReport]
+) -> None:
+    desk.write_recipe("thing")
+    answers["thing"] = report(WRONG)
+
+    ended = desk.run("test", "thing", "--json")
+
+    assert ended.code == 8
+    reports = ended.document["reports"]
+    assert isinstance(reports, list)
+    assert reports[0]["results"][1]["status"] == "failed"
+
+
+def test_a_library_is_no_subject(desk: Desk) -> None:
+    desk.write_recipe("low", "library")
+
+    assert desk.run("test", "low").code == 2
+
+
+def test_a_table_has_a_column_for_each_cpu() -> None:
+    second = replace(report(WRONG), wheel="b.whl")
+
+    rows = [line.split("  ") for line in draw_reports([report(), second]).splitlines()]
+
+    assert [cell.strip() for cell in rows[1] if cell][-1] == "-"
+    assert "suite failed" in rows[2][-1]
+
+
+def test_wheel_files_are_tested_with_what_they_bring(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[loose.LooseWheel] = []
+
+    def prove_file(found: loose.LooseWheel, options: Options, house: House) -> TestReport:
+        seen.append(found)
+        return report()
+
+    monkeypatch.setattr(loose, "prove_file", prove_file)
+    desk.write_recipe("thing", more="test: {imports: [own]}\n")
+    mine = write_wheel(desk.home / "made")
+    other = write_wheel(desk.home / "made", "other", {"other/__init__.py": b""}, "cp314-cp314-any")
+    damaged = desk.home / "made" / "bad-1.0-py3-none-any.whl"
+    damaged.write_bytes(b"no zip")
+
+    ended = desk.run("test", str(mine), str(other), str(damaged))
+
+    assert ended.code == 7
+    assert [(each.python, each.tests.imports) for each in seen] == [
+        ("3.13", ("own",)),
+        ("3.14", ("other",)),
+    ]
+    assert seen[0].recipe is not None
+    assert seen[0].folders == (desk.home / "made",)
+
+
+@pytest.fixture
+def runtime(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let programs run with this Python, behind an emulator that hands on."""
+    emulator = desk.home / "emulator"
+    emulator.write_text('#!/bin/sh\nshift 4\nexec "$@"\n')
+    emulator.chmod(0o755)
+    python = Path(sys.executable)
+    data = desk.home / "data.json"
+    interpreter = Interpreter(
+        "3.13", "3.13.5", desk.home, python, (), desk.home, data, ".so", python, data, ""
+    )
+
+    def runtime_for(python: str, floor: Floor, house: House) -> Runtime:
+        return Runtime(interpreter, Emulator(emulator, "10"))
+
+    monkeypatch.setattr(proof, "runtime_for", runtime_for)
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_program_s_output_and_exit_code_are_passed_on(desk: Desk) -> None:
+    script = desk.home / "a script.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\nsys.exit(7)\n")
+
+    ended = desk.run("run", str(script), "one", "--", "--two")
+
+    assert (ended.code, ended.out, ended.err) == (7, "['one', '--two']\n", "")
+    assert list(desk.places.work.iterdir()) == []
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_crash_is_explained(desk: Desk) -> None:
+    script = desk.home / "crash.py"
+    script.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+
+    ended = desk.run("run", str(script), "--cpu", "vlen128", "--", "-x")
+
+    assert ended.code == 139
+    assert "crashed: segmentation fault (signal 11)" in ended.err
+    assert f"`rvbuild run --trace --cpu vlen128 --python 3.13 {script} -- -x`" in ended.err
+
+
+def test_a_program_that_is_not_there_and_a_cpu_that_is_not(desk: Desk) -> None:
+    assert desk.run("run", "nothing.py").code == 2
+    (desk.home / "a.py").write_text("")
+    assert desk.run("run", "a.py", "--cpu", "vlen1").code == 2
+    assert desk.run("run", "a.py", "--cpu", "all").code == 2

@@ -92,6 +92,11 @@ class Desk:
         path.write_text(text + more)
         return path
 
+    @contextmanager
+    def workshop(self, _: Options, _house: House, _jobs: tuple[Job, ...]) -> Iterator[Workshop]:
+        """Pretend to equip a workshop."""
+        yield workshop_at(self.home / "shop")
+
     def build(self, job: Job, ground: Ground) -> Stored:
         """Pretend to build a job."""
         self.begun.append(job.id)
@@ -115,13 +120,8 @@ def open_desk(
 ) -> Desk:
     """Set a desk up in an empty folder, with builds that pretend."""
     desk = Desk(home, capture)
-
-    @contextmanager
-    def workshop(_options: Options, _house: House, _jobs: tuple[Job, ...]) -> Iterator[Workshop]:
-        yield workshop_at(home / "shop")
-
     monkeypatch.setattr(running, "build_job", desk.build)
-    monkeypatch.setattr(running, "workshop", workshop)
+    monkeypatch.setattr(running, "workshop", desk.workshop)
     return desk
 
 

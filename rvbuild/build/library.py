@@ -5,11 +5,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from rvbuild.build.cross import check_cmake, check_cross, check_cross_files
 from rvbuild.build.model import Bench, Workshop
 from rvbuild.build.prefix import make_relocatable
 from rvbuild.build.running import run
 from rvbuild.build.surroundings import applying, build_environment, placeholders
-from rvbuild.build.wheel import check_cross, run_before
+from rvbuild.build.wheel import run_before
 from rvbuild.errors import BuildError
 from rvbuild.recipe.placeholder import fill
 from rvbuild.target import TRIPLE
@@ -57,32 +58,24 @@ def _cmake(workshop: Workshop, bench: Bench) -> None:
     )
     words += ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib")
     done = run(workshop, bench, (*words, *_options(workshop, bench)), told)
-    _check_cmake(bench)
+    check_cmake(bench)
     check_cross(done.output, bench)
     keep_going = ("--", "-k", "0") if workshop.keep_going else ()
     run(workshop, bench, ("cmake", "--build", build, *keep_going), told)
     run(workshop, bench, ("cmake", "--install", build), told)
 
 
-def _check_cmake(bench: Bench) -> None:
-    # CMake's own record of cross mode: a toolchain file that was not read leaves it out.
-    cache = bench.folder / "build/CMakeCache.txt"
-    if "toolchain.cmake" not in cache.read_text(encoding="utf-8", errors="replace"):
-        raise BuildError(
-            f"CMake configured `{bench.job.id}` without the toolchain file", log=bench.log,
-            hint="does the project reset `CMAKE_TOOLCHAIN_FILE`?",
-        )  # fmt: skip
-
-
 def _meson(workshop: Workshop, bench: Bench) -> None:
     build = bench.folder / "build"
     told = _environment(workshop, bench)
     target = bench.folder / "target"
+    options = _options(workshop, bench)
+    check_cross_files(options, bench)
     if not (build / "build.ninja").is_file():
         words: Words = ("meson", "setup", str(build), str(bench.project), "--buildtype=release")
         words += (f"--cross-file={target}/meson-cross.ini", f"--prefix={PREFIX}", "--libdir=lib")
-        done = run(workshop, bench, (*words, *_options(workshop, bench)), told)
-        check_cross(done.output, bench)
+        run(workshop, bench, (*words, *options), told)
+    check_cross("", bench)
     run(workshop, bench, ("meson", "compile", "-C", str(build), f"-j{bench.cores}"), told)
     run(workshop, bench, ("meson", "install", "-C", str(build), "--no-rebuild"), told)
 
@@ -106,13 +99,8 @@ def _autotools(workshop: Workshop, bench: Bench) -> None:
 def _make(workshop: Workshop, bench: Bench) -> None:
     told = _environment(workshop, bench)
     # Plain makefiles mean their own flags: only what names programs is left in the environment.
-    for name in ("CFLAGS", "CXXFLAGS", "LDFLAGS"):
+    for name in {"CFLAGS", "CXXFLAGS", "LDFLAGS"} - bench.job.recipe.build.environment.keys():
         told.pop(name, None)
-    told |= {
-        key: text
-        for key, text in bench.job.recipe.build.environment.items()
-        if key.endswith("FLAGS")
-    }
     variables = (f"PREFIX={PREFIX}", *_options(workshop, bench))
     # One after the other: targets that add to the same archive would meet in it (make 4.4 takes
     # `.NOTPARALLEL` with prerequisites for these alone).

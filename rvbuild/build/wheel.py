@@ -1,22 +1,22 @@
 """Building a wheel through its PEP 517 backend, across, without network."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
+from rvbuild.build.cross import check_cross, check_cross_files
 from rvbuild.build.model import Bench, BuildEnvironment, Workshop
 from rvbuild.build.running import run
 from rvbuild.build.settings import backend_name, config_settings
-from rvbuild.build.surroundings import build_environment, data_text, placeholders
+from rvbuild.build.surroundings import applying, build_environment, data_text, placeholders
 from rvbuild.errors import BuildError
 from rvbuild.recipe.placeholder import fill
-from rvbuild.target import MACHINE
 
 
 def build_wheel(workshop: Workshop, bench: Bench, environment: BuildEnvironment) -> Path:
     """Build one wheel and say where it is; raise `BuildError`."""
     run_before(workshop, bench)
+    check_cross_files(applying(bench.job.recipe.build.options, workshop, bench), bench)
     output = bench.folder / "wheel"
     shutil.rmtree(output, ignore_errors=True)
     settings = config_settings(backend_name(bench.project), workshop, bench)
@@ -50,18 +50,3 @@ def run_before(workshop: Workshop, bench: Bench) -> None:
         cwd = bench.source / each.directory if each.directory else bench.source
         run(workshop, bench, words, build_environment(workshop, bench), cwd)
     mark.touch()
-
-
-def check_cross(output: str, bench: Bench) -> None:
-    """Stop when a configure log says that it configured for another machine than the target.
-
-    Meson and CMake go on as native builds when their files are not read, and say so only there.
-    """
-    families = re.findall(r"^\s*Host machine cpu family: (\S+)", output, re.MULTILINE)
-    wrong = next((family for family in families if family != MACHINE), None)
-    if wrong is not None:
-        raise BuildError(
-            f"Meson configured `{bench.job.id}` for {wrong} and not for {MACHINE}",
-            log=bench.log,
-            hint="a cross file without `[host_machine]` is a native build: leave it to rvbuild",
-        )

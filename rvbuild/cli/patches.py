@@ -31,7 +31,7 @@ def show_status(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List patches with their upstream status; one without a status fails."""
+    """List patches and what upstream knows of them. One that does not say fails."""
     from rvbuild.cli.report import table
 
     recipes = catalogue(settings(context))

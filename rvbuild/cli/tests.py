@@ -95,7 +95,7 @@ def _is_path(word: str) -> bool:
 def _test_files(
     wheels: Sequence[Path], options: "Options", house: "House", results: Results
 ) -> None:
-    from rvbuild.pipeline.loose import LooseWheel, prove_file, require_python, choose_tests
+    from rvbuild.pipeline.loose import LooseWheel, choose_tests, prove_file, require_python
     from rvbuild.pythons import known_versions
     from rvbuild.wheel import read_wheel
 

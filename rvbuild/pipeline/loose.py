@@ -34,7 +34,8 @@ class LooseWheel:
 def prove_file(loose: LooseWheel, options: Options, house: House) -> TestReport:
     """Run a wheel file's tests on each CPU."""
     tests = loose.tests if options.suites else loose.tests.model_copy(update={"suite": None})
-    job = f"{loose.path.name.removesuffix('.whl')}:{python_tag(loose.python)}"
+    label = "-".join(loose.path.name.split("-")[:2])
+    job = f"{label}:{python_tag(loose.python)}"
     name = f"test {job}"
     source = None if loose.recipe is None else suite_source(loose.recipe, tests, house)
     bench = Bench(

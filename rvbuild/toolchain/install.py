@@ -92,7 +92,8 @@ def toolchain_digest(choice: str, host: str, folder: Path, sysroot_digest: str) 
     program = versions[choice]
     version = _version([_on_path(program), "--version"], r"(.+)") if program else ""
     texts = [_template(name) for name in TEMPLATES]
-    identity = [REVISION, choice, version, compiler_tree(host, folder).digest, sysroot_digest, *texts]
+    own = compiler_tree(host, folder).digest
+    identity = [REVISION, choice, version, own, sysroot_digest, *texts]
     return hashlib.sha256("\n".join(identity).encode()).hexdigest()
 
 
@@ -248,7 +249,9 @@ def _wrapper_texts(
     inner = toolchain.folder.parent / "inner"
     texts: dict[str, str] = {}
     for program, words in ((toolchain.c, compiler.c), (toolchain.cxx, compiler.cxx)):
-        texts[f"bin/{program.name}"] = _fill("compiler.sh", inner=str(inner / program.name))
+        texts[f"bin/{program.name}"] = _fill(
+            "compiler.sh", inner=str(inner / program.name), kits=str(place.kits)
+        )
         texts[f"inner/{program.name}"] = _fill(
             f"{compiler.family}.sh",
             program=words[0],

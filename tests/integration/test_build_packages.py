@@ -357,3 +357,26 @@ def test_a_cross_file_of_the_recipe_for_another_machine_stops(house: House) -> N
     error = failure(built)
     assert error.message == "Meson configured `demo-1.0:library` for x86_64 and not for riscv64"
     assert "leave it to rvbuild" in (error.hint or "")
+    # Tried again, the build folder is there, and nothing is configured: it stops as before.
+    again = failure(
+        build(house, files, kind="library", build={"system": "meson", "options": options})
+    )
+    assert again.message == error.message
+
+
+def test_a_cross_file_of_the_recipe_with_another_long_double_stops(house: House) -> None:
+    own = "[properties]\nlongdouble_format = 'INTEL_EXTENDED_16_BYTES_LE'\n"
+    files = {"meson.build": MESON_LIBRARY, "demo.c": "", "own.ini": own}
+    options = ["--cross-file={source}/own.ini"]
+    built = build(house, files, kind="library", build={"system": "meson", "options": options})
+    error = failure(built)
+    assert "`longdouble_format = 'INTEL_EXTENDED_16_BYTES_LE'`" in error.message
+
+
+def test_a_library_of_the_build_machine_is_not_linked(house: House) -> None:
+    # Named by its path, as CMake does, past the folders that the compiler refuses.
+    check = """subprocess.run(['cc', '-shared', '-nostdlib', 'z.c', '-o', 'libz.so'], check=True)"""
+    files = bare(check) | {"z.c": "int z(void) { return 1; }\n"}
+    options = ["flags=-L. -lz"]
+    error = failure(build(house, files, requires={"tools": ["cc"]}, build={"options": options}))
+    assert any("incompatible" in line for line in error.tail), error.tail

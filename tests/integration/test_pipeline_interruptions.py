@@ -56,7 +56,8 @@ backend-path = ["."]
 SLOW = """
 import base64, hashlib, os, subprocess, sys, time, zipfile
 def digest(text):
-    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+    hashed = hashlib.sha256(text.encode()).digest()
+    return "sha256=" + base64.urlsafe_b64encode(hashed).decode().rstrip("=")
 def build_wheel(folder, settings):
     parent = os.getppid()
     subprocess.Popen(["sleep", "60"])
@@ -162,8 +163,9 @@ def test_two_builds_in_different_places_give_the_same_bytes(
     assert members(one) == members(two)
     assert sha256(one.read_bytes()).hexdigest() == sha256(two.read_bytes()).hexdigest()
     texts = b"".join(zipfile.ZipFile(one).read(name) for name in zipfile.ZipFile(one).namelist())
-    assert str(tmp_path).encode() not in texts
-    assert b"/rvbuild/source/demo/where.c" in texts or b"demo/where.c" in texts
+    for folder in (tmp_path, supplies.places.cache):
+        assert str(folder).encode() not in texts
+    assert b"/rvbuild/kits/python-3.13" in texts
 
 
 def members(wheel: Path) -> dict[str, tuple[str, int]]:

@@ -110,7 +110,7 @@ def test_make_gets_variables_and_keeps_its_own_flags(tmp_path: Path) -> None:
         "make",
         options=["TARGET=RISCV64_GENERIC", "PREFIX={prefix}"],
         targets=["libs", "netlib"],
-        environment={"LDFLAGS": "-s"},
+        environment={"LDFLAGS": "-s -L{prefix}/lib"},
     )
     _, words, commands = build(tmp_path, bench, installs(tmp_path))
     variables = ("PREFIX=/opt/rvbuild", "TARGET=RISCV64_GENERIC", f"PREFIX={tmp_path}/job/prefix")
@@ -120,7 +120,7 @@ def test_make_gets_variables_and_keeps_its_own_flags(tmp_path: Path) -> None:
     ]
     told = commands[0].environment
     assert "CFLAGS" not in told
-    assert told["LDFLAGS"] == "-s"
+    assert told["LDFLAGS"] == f"-s -L{tmp_path}/job/prefix/lib"
     assert told["CC"].endswith("riscv64-linux-gnu-clang")
 
 

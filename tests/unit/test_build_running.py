@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rvbuild.build.cross import check_cross, check_cross_files
 from rvbuild.build.expect import check_members, check_prefix, prefix_members, wheel_members
 from rvbuild.build.requirements import lay_target_over, read_report, static_requires
 from rvbuild.build.running import run, run_with_network
-from rvbuild.build.wheel import check_cross
 from rvbuild.errors import AuditError, BuildError
 from rvbuild.executor import Completed
 from tests.build_samples import FakeExecutor, bench_at, job_of, recipe_of, workshop_at, write_tree
@@ -103,6 +103,28 @@ def test_a_log_of_two_configurations_is_read_to_its_end(tmp_path: Path) -> None:
     log = "Host machine cpu family: riscv64\n...\nHost machine cpu family: x86_64\n"
     with pytest.raises(BuildError, match="for x86_64"):
         check_cross(log, bench)
+
+
+def test_mesons_record_speaks_when_its_log_is_gone(tmp_path: Path) -> None:
+    bench = bench_at(tmp_path, job_of(recipe_of("demo")))
+    record = {"host": {"cpu_family": "riscv64"}, "build": {"cpu_family": "x86_64"}}
+    info = "build/meson-info/intro-machines.json"
+    write_tree(tmp_path, {info: json.dumps(record)})
+    check_cross("", bench)
+    write_tree(tmp_path, {info: json.dumps(record | {"host": {"cpu_family": "x86"}})})
+    with pytest.raises(BuildError, match="for x86 and not for riscv64"):
+        check_cross("", bench)
+
+
+@pytest.mark.parametrize("told", ["INTEL_EXTENDED_16_BYTES_LE", "IEEE_DOUBLE_LE"])
+def test_another_long_double_in_a_cross_file_is_refused(tmp_path: Path, told: str) -> None:
+    bench = bench_at(tmp_path, job_of(recipe_of("demo")))
+    own = write_tree(tmp_path, {"own.ini": f"[properties]\nlongdouble_format = '{told}'\n"})
+    options = ("-Dx=1", f"setup-args=--cross-file={own}/own.ini")
+    with pytest.raises(BuildError, match=f"`longdouble_format = '{told}'`"):
+        check_cross_files(options, bench)
+    write_tree(tmp_path, {"own.ini": "[properties]\nlongdouble_format = 'IEEE_QUAD_LE'\n"})
+    check_cross_files((*options, "--cross-file=/nowhere.ini"), bench)
 
 
 def test_members_are_held_against_the_recipe(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from rvbuild.cli.shell import choose_work
 from rvbuild.errors import NothingSelectedError, UsageError
 from rvbuild.pipeline import House, Options, stopped
-from rvbuild.pipeline import run as running
 from rvbuild.pipeline.stopped import StoppedJob, python_of, split_label
 from rvbuild.places import Places
 from rvbuild.recipe.catalogue import Catalogue
@@ -108,7 +107,7 @@ def test_a_stopped_job_is_opened_with_what_its_build_sees(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.write_recipe("low", "library", "resources: {cores: 1}\n")
-    monkeypatch.setattr(stopped, "workshop", running.workshop)
+    monkeypatch.setattr(stopped, "workshop", desk.workshop)
     jobs = desk.run("plan", "low", "--json").document["jobs"]
     assert isinstance(jobs, list)
     work = open_work(desk.places, "low-1.0:library", jobs[0]["key"])
@@ -128,7 +127,7 @@ def test_a_job_that_another_run_finished_is_not_opened(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.write_recipe("low", "library")
-    monkeypatch.setattr(stopped, "workshop", running.workshop)
+    monkeypatch.setattr(stopped, "workshop", desk.workshop)
     work = open_work(desk.places, "low-1.0:library", "0" * 64)
 
     monkeypatch.setattr("rvbuild.cli.shell.choose_work", lambda *_: work)

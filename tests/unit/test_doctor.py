@@ -109,7 +109,8 @@ def test_a_cache_below_a_file_cannot_be_written(patient: Patient, tmp_path: Path
 
 
 def test_the_compiler_cache_keeps_its_secrets(patient: Patient) -> None:
-    shared = check_compiler_cache(replace(patient, compiler_cache="redis://me:secret@store.example"))
+    address = "redis://me:secret@store.example"
+    shared = check_compiler_cache(replace(patient, compiler_cache=address))
 
     assert shared.what == "shared storage at store.example"
     assert check_compiler_cache(replace(patient, compiler_cache="off")).state == "warning"
@@ -174,19 +175,19 @@ def test_clocks(off: timedelta, state: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "ok", "word"),
+    ("entry", "state", "word"),
     [
-        (BinfmtState(registered=False), False, "not registered"),
-        (BinfmtState(True, False, "F", Path("/q")), False, "disabled"),
-        (BinfmtState(True, True, "OC", Path("/q")), False, "without `F`"),
-        (BinfmtState(True, True, "OCF", Path("/q")), True, "`OCF`"),
+        (BinfmtState(registered=False), "warning", "not registered"),
+        (BinfmtState(registered=True, flags="F"), "warning", "disabled"),
+        (BinfmtState(registered=True, enabled=True, flags="OC"), "warning", "without `F`"),
+        (BinfmtState(registered=True, enabled=True, flags="OCF"), "ok", "`OCF`"),
     ],
 )
-def test_binfmt(patient: Patient, state: BinfmtState, ok: bool, word: str) -> None:
-    found = check_binfmt(replace(patient, machine="x86_64"), state)
+def test_binfmt(patient: Patient, entry: BinfmtState, state: str, word: str) -> None:
+    found = check_binfmt(replace(patient, machine="x86_64"), entry)
 
-    assert (found.state == "ok", word in found.what) == (ok, True)
-    assert ok or found.fix
+    assert (found.state, word in found.what) == (state, True)
+    assert found.state == "ok" or found.fix
 
 
 def test_binfmt_does_not_matter_on_the_target(patient: Patient) -> None:

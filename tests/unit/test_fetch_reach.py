@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -26,13 +27,10 @@ def mirror(tmp_path: Path, asked: list[str]) -> Iterator[str]:
     (tmp_path / "pool/a.deb").write_bytes(b"a package")
 
     class Handler(SimpleHTTPRequestHandler):
-        def __init__(self, *arguments: object, **named: object) -> None:
-            super().__init__(*arguments, directory=str(tmp_path), **named)  # type: ignore[arg-type]
-
-        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - its name there
+        def log_message(self, *_: object) -> None:
             asked.append(f"{self.command} {self.path}")
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(tmp_path)))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}"

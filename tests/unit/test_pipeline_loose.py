@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rvbuild.errors import UsageError
-from rvbuild.pipeline.loose import fitting_pythons, require_python, choose_tests
+from rvbuild.pipeline.loose import choose_tests, fitting_pythons, require_python
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.wheel import read_wheel
 from rvbuild.wheel.modules import top_modules

@@ -21,4 +21,4 @@ for word do
   esac
 done
 exec ${RVBUILD_COMPILER_LAUNCHER:+"$RVBUILD_COMPILER_LAUNCHER"} "@INNER@" \
-  ${RVBUILD_WORK:+"-ffile-prefix-map=$RVBUILD_WORK=/rvbuild"} "$@"
+  "-ffile-prefix-map=@KITS@=/rvbuild/kits" ${RVBUILD_WORK:+"-ffile-prefix-map=$RVBUILD_WORK=/rvbuild"} "$@"

@@ -109,7 +109,9 @@ def timed(act: Callable[[str, Path], None], name: str) -> float:
 def main() -> None:
     """Build in turns and print medians and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", nargs="?", default="markupsafe", choices=["markupsafe", "rapidfuzz"])
+    parser.add_argument(
+        "name", nargs="?", default="markupsafe", choices=["markupsafe", "rapidfuzz"]
+    )
     parser.add_argument("--runs", type=int, default=3)
     chosen = parser.parse_args()
     with TemporaryDirectory() as folder:

@@ -115,9 +115,7 @@ def _finish_build(staging: Path, path: Path, host: str, patchelf: Path) -> None:
             adopt_program(program, path, host, patchelf)
 
 
-def _finish_target(
-    staging: Path, path: Path, version: str, build_program: Path, pip: Path
-) -> None:
+def _finish_target(staging: Path, path: Path, version: str, build_program: Path, pip: Path) -> None:
     loader = Path(DYNAMIC_LOADER).name
     # Debian keeps everything below usr and leaves the links at the top to another package.
     for name in ("lib", "lib64"):

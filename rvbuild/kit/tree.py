@@ -25,6 +25,7 @@ from rvbuild.places import Places
 # Raised whenever unpacking puts other things on disk than before.
 REVISION = "1"
 DOWNLOADS_AT_ONCE = 4
+PLAIN_MODE = 0o755
 
 Finish = Callable[[Path, Path], None]
 
@@ -152,6 +153,9 @@ def _members(archive: tarfile.TarFile, pinned: PinnedTree) -> Iterator[tarfile.T
         name = member.name.removeprefix("./")
         if member.isdir() or not _wanted(name, pinned):
             continue
+        if name.startswith("/") or ".." in name.split("/"):
+            raise tarfile.TarError(f"member `{name}` leads out of the tree")
+        member.mode &= PLAIN_MODE
         yield member
 
 
@@ -161,7 +165,15 @@ def _unpack_deb(archive: Path, staging: Path, pinned: PinnedTree) -> None:
     with archive.open("rb") as stream:
         data = DebFile(fileobj=stream).data.tgz()
         with data:
-            data.extractall(staging, members=list(_members(data, pinned)), filter="tar")
+            members = list(_members(data, pinned))
+            # One policy on every Python, that of `_members`: before 3.11.4 there are no filters, and
+            # the default one of 3.14 refuses the absolute links that packages hold.
+            data.extraction_filter = _as_it_is
+            data.extractall(staging, members=members)
+
+
+def _as_it_is(member: tarfile.TarInfo, _path: str) -> tarfile.TarInfo:
+    return member
 
 
 def _unpack_wheel(archive: Path, staging: Path, pinned: PinnedTree) -> None:

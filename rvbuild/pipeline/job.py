@@ -32,10 +32,11 @@ from rvbuild.toolchain.files import write_files
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a job stands on: workshop, house, the results below it, and its share of cores."""
+    """What a job stands on: workshop, house, the plan's jobs, results so far, its share of cores."""
 
     workshop: Workshop
     house: House
+    jobs: Mapping[str, Job]
     results: Mapping[str, Stored]
     cores: int
 
@@ -65,12 +66,7 @@ def build_job(job: Job, ground: Ground) -> Stored:
 
 
 def _bench(job: Job, work: Work, ground: Ground) -> Bench:
-    wheels = [
-        path
-        for need in job.needs
-        if ground.results[need].record.job.startswith(job.recipe.requires.target)
-        for path in ground.results[need].files.glob("*.whl")
-    ]
+    wheels = [path for need in job.needs for path in ground.results[need].files.glob("*.whl")]
     log = ground.house.places.logs / f"{work.folder.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     if not work.steps:
@@ -108,12 +104,25 @@ def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
     )
 
     def surround() -> None:
-        below = [ground.results[need].files / "prefix" for need in job.needs]
-        stage_prefix(bench.prefix, [folder for folder in below if folder.is_dir()])
+        stage_prefix(bench.prefix, libraries_below(job, ground))
         lay_out(workshop, bench)
         write_files(workshop.toolchain, surroundings(workshop, bench), bench.folder / "target")
 
     return _take(work, "surroundings", ground, surround)
+
+
+def libraries_below(job: Job, ground: Ground) -> list[Path]:
+    """Give the prefixes of all libraries a job stands on, directly or not, the lowest first."""
+    found: dict[str, Path] = {}
+    waiting = list(job.needs)
+    while waiting:
+        need = waiting.pop(0)
+        folder = ground.results[need].files / "prefix"
+        # What a wheel stands on is grafted into it, and no business of the wheels above.
+        if folder.is_dir():
+            found[need] = folder
+            waiting += ground.jobs[need].needs
+    return list(found.values())[::-1]
 
 
 def _make_library(

@@ -199,8 +199,8 @@ def _public(job: Job, run: Run) -> PublicWheel | None:
 def _build(job: Job, run: Run, cores: int) -> Stored:
     if run.bench is None:
         with workshop(run.options, run.house, (job,)) as bench:
-            return build_job(job, Ground(bench, run.house, run.results, cores))
-    return build_job(job, Ground(run.bench, run.house, run.results, cores))
+            return build_job(job, Ground(bench, run.house, run.plan.by_id, run.results, cores))
+    return build_job(job, Ground(run.bench, run.house, run.plan.by_id, run.results, cores))
 
 
 def _below(job: Job, run: Run) -> tuple[Path, ...]:

@@ -6,7 +6,6 @@ Meson and CMake go on as native builds when their files are not read, and say so
 import json
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from rvbuild.build.model import Bench
 from rvbuild.errors import BuildError
@@ -39,7 +38,7 @@ def check_cross_files(options: Iterable[str], bench: Bench) -> None:
     """Stop when a cross file of the recipe names another long double than the target's."""
     for option in options:
         _, found, name = option.partition(CROSS_FILE)
-        path = Path(name)
+        path = bench.project / name
         if not found or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")

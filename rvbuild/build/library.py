@@ -104,8 +104,9 @@ def _make(workshop: Workshop, bench: Bench) -> None:
     variables = (f"PREFIX={PREFIX}", *_options(workshop, bench))
     # One after the other: targets that add to the same archive would meet in it (make 4.4 takes
     # `.NOTPARALLEL` with prerequisites for these alone).
-    for target in bench.job.recipe.build.targets or ("all",):
-        run(workshop, bench, ("make", f"-j{bench.cores}", *variables, target), told)
+    goals: tuple[Words, ...] = tuple((target,) for target in bench.job.recipe.build.targets)
+    for goal in goals or ((),):
+        run(workshop, bench, ("make", f"-j{bench.cores}", *variables, *goal), told)
     run(workshop, bench, ("make", *variables, *bench.job.recipe.build.install), told)
 
 

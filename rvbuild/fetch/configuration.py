@@ -28,7 +28,14 @@ def discover(environment: Mapping[str, str], root: Path = Path("/")) -> Network:
         offline_folder=_folder(environment.get("RVBUILD_OFFLINE_DIR", "")),
         offline=_switch(environment.get("RVBUILD_OFFLINE", "")),
         find_links=pip.find_links,
+        certificates=pip.certificates or _certificates(environment),
     )
+
+
+def _certificates(environment: Mapping[str, str]) -> str | None:
+    # requests looks at the first two; the last is what OpenSSL and other tools take.
+    names = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+    return next((environment[name] for name in names if environment.get(name)), None)
 
 
 def _addresses(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:

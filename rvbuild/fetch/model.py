@@ -45,6 +45,7 @@ class Network:
     `mirrors` are (address prefix, replacement), tried before the original. `offline_folder` is
     searched by file name before anything else; with `offline` set nothing else is.
     `find_links` are folders of Python distributions, looked into before the indexes.
+    `certificates` is a file or folder of certificates to trust; None means requests' own choice.
     `backoff_seconds` is the wait before the second attempt; it doubles with each further one.
     """
 
@@ -57,3 +58,9 @@ class Network:
     timeout_seconds: float = 60.0
     backoff_seconds: float = 1.0
     find_links: tuple[Path, ...] = ()
+    certificates: str | None = None
+
+    @property
+    def verify(self) -> str | bool:
+        """What requests is told to verify by."""
+        return self.certificates or True

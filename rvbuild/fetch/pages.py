@@ -42,7 +42,8 @@ def _read_page(name: str, index: str) -> tuple[DistributionPackage, ...]:
 
 def _get_page(name: str, index: str, network: Network) -> tuple[DistributionPackage, ...]:
     try:
-        with PyPISimple(index) as client:
+        with requests.Session() as session, PyPISimple(index, session=session) as client:
+            session.verify = network.verify
             page = client.get_project_page(name, timeout=network.timeout_seconds)
     except NoSuchProjectError as error:
         raise NoProjectError("404 not found") from error

@@ -12,10 +12,11 @@ from rvbuild.fetch.address import is_address, local_path
 
 @dataclass(frozen=True, slots=True)
 class PipSettings:
-    """The index addresses and the local folders that pip would look into."""
+    """The index addresses and local folders that pip looks into, and the certificates it trusts."""
 
     indexes: tuple[str, ...]
     find_links: tuple[Path, ...]
+    certificates: str | None = None
 
 
 def read_pip_settings(environment: Mapping[str, str], root: Path) -> PipSettings:
@@ -26,11 +27,12 @@ def read_pip_settings(environment: Mapping[str, str], root: Path) -> PipSettings
     values: dict[str, str] = {}
     for path in _files(environment, root):
         values |= _read_file(path)
-    for key in ("index-url", "extra-index-url", "find-links", "no-index"):
+    for key in ("index-url", "extra-index-url", "find-links", "no-index", "cert"):
         variable = "PIP_" + key.upper().replace("-", "_")
         if environment.get(variable):
             values[key] = environment[variable]
-    return PipSettings(_indexes(values), tuple(_folders(values.get("find-links", ""))))
+    folders = tuple(_folders(values.get("find-links", "")))
+    return PipSettings(_indexes(values), folders, values.get("cert") or None)
 
 
 def _files(environment: Mapping[str, str], root: Path) -> Iterator[Path]:

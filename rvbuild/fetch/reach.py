@@ -42,7 +42,12 @@ def _ask(address: str, network: Network) -> datetime | None:
             raise OriginError("not found")
         return None
     try:
-        response = requests.head(address, timeout=network.timeout_seconds, allow_redirects=True)
+        response = requests.head(
+            address,
+            timeout=network.timeout_seconds,
+            allow_redirects=True,
+            verify=network.verify,
+        )
     except requests.RequestException as error:
         raise as_origin_error(error) from error
     refuse_status(response)

@@ -65,7 +65,11 @@ def _http_chunks(address: str, network: Network) -> Generator[bytes, None, None]
     headers = {"Accept-Encoding": "identity", "User-Agent": "rvbuild"}
     try:
         with requests.get(
-            address, headers=headers, stream=True, timeout=network.timeout_seconds
+            address,
+            verify=network.verify,
+            headers=headers,
+            stream=True,
+            timeout=network.timeout_seconds,
         ) as response:
             refuse_status(response)
             yield from _body(response, network)

@@ -115,13 +115,22 @@ def test_make_gets_variables_and_keeps_its_own_flags(tmp_path: Path) -> None:
     _, words, commands = build(tmp_path, bench, installs(tmp_path))
     variables = ("PREFIX=/opt/rvbuild", "TARGET=RISCV64_GENERIC", f"PREFIX={tmp_path}/job/prefix")
     assert words == [
-        ("make", "-j3", *variables, "libs", "netlib"),
+        ("make", "-j3", *variables, "libs"),
+        ("make", "-j3", *variables, "netlib"),
         ("make", *variables, "install"),
     ]
     told = commands[0].environment
     assert "CFLAGS" not in told
     assert told["LDFLAGS"] == f"-s -L{tmp_path}/job/prefix/lib"
     assert told["CC"].endswith("riscv64-linux-gnu-clang")
+
+
+def test_make_without_targets_makes_what_the_makefile_means(tmp_path: Path) -> None:
+    _, words, _ = build(tmp_path, bench_of(tmp_path, "make"), installs(tmp_path))
+    assert words == [
+        ("make", "-j3", "PREFIX=/opt/rvbuild"),
+        ("make", "PREFIX=/opt/rvbuild", "install"),
+    ]
 
 
 def test_a_script_runs_its_commands_in_their_folders(tmp_path: Path) -> None:

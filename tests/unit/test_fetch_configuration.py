@@ -163,3 +163,10 @@ def test_nonsense_is_named(variable: str, value: str, tmp_path: Path) -> None:
         discover({variable: value}, tmp_path)
     assert variable in caught.value.message
     assert value in caught.value.message
+
+
+def test_pips_certificates_are_trusted(tmp_path: Path) -> None:
+    found = discover({"PIP_CERT": "/certs/company.pem", "SSL_CERT_FILE": "/other.pem"}, tmp_path)
+    assert found.verify == "/certs/company.pem"
+    assert discover({"SSL_CERT_FILE": "/other.pem"}, tmp_path).verify == "/other.pem"
+    assert discover({}, tmp_path).verify is True

@@ -27,7 +27,8 @@ from rvbuild.plan import Job, Plan, Request, State, make_plan
 from rvbuild.store import Stored
 from rvbuild.store.work import find_work
 
-STEPS = ("source", "surroundings", "environment", "build", "audit")
+LIBRARY_STEPS = ("source", "surroundings", "build")
+WHEEL_STEPS = ("source", "surroundings", "environment", "build", "audit")
 
 
 def plan_for(options: Options, house: House) -> Plan:
@@ -50,7 +51,8 @@ def _state(job: Job, house: House) -> State:
     expected = earlier.total_seconds if earlier is not None else None
     work = find_work(house.places, job.id, job.key)
     if work is not None and work.steps:
-        left = [name for name in STEPS if not work.is_done(name)]
+        steps = LIBRARY_STEPS if job.python is None else WHEEL_STEPS
+        left = [name for name in steps if not work.is_done(name)]
         return State("resumes", left[0] if left else None, expected)
     return State("to build", None, expected)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from rvbuild.build.model import Bench
 from rvbuild.elf import is_elf, read_elf
 from rvbuild.errors import AuditError
+from rvbuild.plan import Job
+from rvbuild.store import Stored
 from rvbuild.target import ELF_MACHINE
 
 MAGIC_BYTES = 4
@@ -24,9 +26,15 @@ def prefix_members(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(str(path.relative_to(folder)) for path in files))
 
 
-def check_members(bench: Bench, members: tuple[str, ...]) -> None:
+def result_members(stored: Stored) -> tuple[str, ...]:
+    """List the members of a stored wheel, or the files of a stored library."""
+    wheel = next(stored.files.glob("*.whl"), None)
+    return prefix_members(stored.files / "prefix") if wheel is None else wheel_members(wheel)
+
+
+def check_members(job: Job, members: tuple[str, ...], log: Path | None = None) -> None:
     """Hold the members of a result against the recipe's patterns; raise `AuditError`."""
-    expect = bench.job.recipe.expect
+    expect = job.recipe.expect
     causes = [
         f"nothing matches `{pattern}`"
         for pattern in expect.files
@@ -36,9 +44,9 @@ def check_members(bench: Bench, members: tuple[str, ...]) -> None:
         causes += [f"`{name}` should not be there" for name in fnmatch.filter(members, pattern)]
     if causes:
         raise AuditError(
-            f"the result of `{bench.job.id}` is not what its recipe expects",
+            f"the result of `{job.id}` is not what its recipe expects",
             causes=causes,
-            log=bench.log,
+            log=log,
         )
 
 

@@ -1,6 +1,7 @@
 """What the public index already has: a wheel that fits is named, and taken if that is preferred."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.tags import compatible_tags, cpython_tags
@@ -11,11 +12,22 @@ from rvbuild.fetch import PypiFile, Remote, fetch
 from rvbuild.fetch.index import PublicWheel, public_wheels
 from rvbuild.pipeline.model import House
 from rvbuild.plan import Job
-from rvbuild.target import compatible_platforms, python_tag
+from rvbuild.target import Floor, compatible_platforms, python_tag
+
+# Above every floor there is a policy for.
+NEWEST_FLOOR = Floor(2, 99)
 
 
-def public_wheel(job: Job, house: House) -> PublicWheel | None:
-    """Find a public wheel that the job's Python takes at its floor; None if nobody can be asked."""
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A public wheel for a job's Python, and whether it also runs at the job's floor."""
+
+    wheel: PublicWheel
+    fits: bool
+
+
+def public_wheel(job: Job, house: House) -> Advice | None:
+    """Find a public wheel that a job's Python takes; None where there is none or nobody to ask."""
     if job.python is None or house.network.offline:
         return None
     try:
@@ -23,15 +35,18 @@ def public_wheel(job: Job, house: House) -> PublicWheel | None:
     except RvbuildError:
         # Advice: a name that no index has, or no network, is no reason to stop.
         return None
-    return next((wheel for wheel in wheels if _fits(wheel, job)), None)
+    for floor in (job.floor, NEWEST_FLOOR):
+        for wheel in wheels:
+            if _takes(job.python, floor, wheel):
+                return Advice(wheel, floor == job.floor)
+    return None
 
 
-def _fits(wheel: PublicWheel, job: Job) -> bool:
-    python = job.python or ""
-    version = tuple(int(part) for part in python.rstrip("t").split("."))
-    platforms = (*compatible_platforms(job.floor), "any")
-    taken = set(cpython_tags(version, abis=[python_tag(python)], platforms=platforms))
-    taken |= set(compatible_tags(version, python_tag(python.rstrip("t")), platforms))
+def _takes(python: str, floor: Floor, wheel: PublicWheel) -> bool:
+    numbers = tuple(int(part) for part in python.rstrip("t").split("."))
+    platforms = compatible_platforms(floor)
+    taken = set(cpython_tags(numbers, abis=[python_tag(python)], platforms=platforms))
+    taken |= set(compatible_tags(numbers, python_tag(python).rstrip("t"), platforms))
     return bool(taken & parse_wheel_filename(wheel.file_name)[3])
 
 

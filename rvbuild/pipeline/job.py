@@ -32,7 +32,7 @@ from rvbuild.toolchain.files import write_files
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a job stands on: workshop, house, the plan's jobs, results so far, its share of cores."""
+    """What a job stands on: workshop, house, all jobs, the results so far, its share of cores."""
 
     workshop: Workshop
     house: House
@@ -132,7 +132,7 @@ def _make_library(
 
     def build() -> None:
         result = build_library(ground.workshop, bench)
-        check_members(bench, prefix_members(result))
+        check_members(bench.job, prefix_members(result), bench.log)
         check_prefix(bench, result)
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
@@ -188,5 +188,5 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
             hint=next((each.hint for each in report.errors if each.hint), None),
             log=bench.log,
         )
-    check_members(bench, wheel_members(wheel))
+    check_members(job, wheel_members(wheel), bench.log)
     return wheel

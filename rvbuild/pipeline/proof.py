@@ -24,6 +24,8 @@ from rvbuild.testing import (
     read_report,
     write_report,
 )
+from rvbuild.wheel import read_wheel
+from rvbuild.wheel.modules import top_modules
 
 REPORT = "report.json"
 
@@ -48,9 +50,17 @@ def chosen_cpus(tests: Test, options: Options) -> tuple[Cpu, ...]:
     return tuple(cpus().values()) if names == ("all",) else tuple(cpus()[name] for name in names)
 
 
+def told_tests(trial: Trial) -> Test:
+    """Give the recipe's tests; where it tells none, the import of every module in the wheel."""
+    tests = trial.job.recipe.test
+    if tests.imports or tests.smoke or tests.suite is not None:
+        return tests
+    return tests.model_copy(update={"imports": top_modules(read_wheel(trial.wheel))})
+
+
 def prove(trial: Trial, options: Options, house: House, again: bool = False) -> TestReport:  # noqa: FBT001, FBT002
     """Give the report of a wheel, from the store where the same test passed before."""
-    tests = trial.job.recipe.test
+    tests = told_tests(trial)
     if not options.suites:
         tests = tests.model_copy(update={"suite": None})
     processors = chosen_cpus(tests, options)

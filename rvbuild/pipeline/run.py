@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from rvbuild.build import Workshop
+from rvbuild.build.expect import check_members, result_members
 from rvbuild.errors import RvbuildError
 from rvbuild.fetch.index import PublicWheel
 from rvbuild.pipeline.advice import public_wheel, take_public
@@ -171,14 +172,17 @@ def _one(job: Job, run: Run) -> Outcome:
 
 def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
     house, options = run.house, run.options
-    public = None if house.store.peek(job.key) is not None else _public(job, run)
-    if public is not None and options.prefer_public and job.id in run.plan.requested:
+    public = _public(job, run)
+    if public is not None and options.prefer_public:
         wheel = take_public(public, job, house, house.places.work / "public")
         return Outcome(job.id, "public", time.monotonic() - begin, wheel)
     cached = house.store.find(job.key)
     stored = cached or _build(job, run, cores)
     run.results[job.id] = stored
     state: Literal["cached", "built"] = "built" if cached is None else "cached"
+    if cached is not None:
+        # Expectations are no part of the key: a corrected one must not throw hours of work away.
+        check_members(job, result_members(cached))
     if job.python is None:
         return Outcome(job.id, state, time.monotonic() - begin, prefix=stored.files / "prefix")
     wheel = next(stored.files.glob("*.whl"))
@@ -191,11 +195,19 @@ def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
 
 
 def _public(job: Job, run: Run) -> PublicWheel | None:
-    found = public_wheel(job, run.house)
-    if found is not None and job.id in run.plan.requested:
-        taken = "taken" if run.options.prefer_public else "take it by `--prefer-public`"
-        run.house.watch.note(job.id, f"the public index has `{found.file_name}`: {taken}")
-    return found
+    """Tell of a public wheel of what was asked for, and give it where it fits."""
+    done = run.house.store.peek(job.key) is not None
+    if job.id not in run.plan.requested or (done and not run.options.prefer_public):
+        return None
+    advice = public_wheel(job, run.house)
+    if advice is None:
+        return None
+    if not advice.fits:
+        move = f"it needs a newer glibc than {job.floor}"
+    else:
+        move = "taken" if run.options.prefer_public else "take it by `--prefer-public`"
+    run.house.watch.note(job.id, f"the public index has `{advice.wheel.file_name}`: {move}")
+    return advice.wheel if advice.fits else None
 
 
 def _build(job: Job, run: Run, cores: int) -> Stored:

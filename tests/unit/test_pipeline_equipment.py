@@ -12,7 +12,7 @@ from rvbuild.executor.local import LocalExecutor
 from rvbuild.fetch import Network
 from rvbuild.fetch.index import PublicWheel
 from rvbuild.pipeline import House, OpenCatalogue, Options
-from rvbuild.pipeline.advice import _fits
+from rvbuild.pipeline.advice import _takes
 from rvbuild.pipeline.equipment import _programs, cache_environment, workshop
 from rvbuild.pipeline.inputs import reachable
 from rvbuild.places import Places
@@ -83,8 +83,7 @@ def test_build_systems_and_recipes_say_which_programs_are_wanted() -> None:
 )
 def test_a_public_wheel_fits_by_its_tags(tags: str, python: str, *, fits: bool) -> None:
     wheel = PublicWheel(f"demo-1.0-{tags}.whl", HASH)
-    job = job_of(recipe_of("demo"), python, floor=Floor(2, 31))
-    assert _fits(wheel, job) is fits
+    assert _takes(python, Floor(2, 31), wheel) is fits
 
 
 class Shelf:

@@ -5,6 +5,7 @@ Everything is listed; nothing is inherited from the user's environment or PATH.
 
 import json
 import shutil
+import zipfile
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -44,7 +45,7 @@ def surroundings(workshop: Workshop, bench: Bench) -> Surroundings:
     interpreter = interpreter_of(workshop, bench)
     return replace(
         around,
-        pkg_config_folders=(interpreter.pkg_config,),
+        pkg_config_folders=(interpreter.pkg_config, *_target_pkg_config(bench, interpreter)),
         python=bench.folder / "bin/cross-python",
         python_include=interpreter.include[0],
         python_version=interpreter.version,
@@ -58,6 +59,17 @@ def interpreter_of(workshop: Workshop, bench: Bench) -> Interpreter:
     if version is None:
         raise BuildError(f"`{bench.job.id}` is a library and is built without a Python")
     return workshop.interpreters[version]
+
+
+def _target_pkg_config(bench: Bench, interpreter: Interpreter) -> tuple[Path, ...]:
+    """Say where the `.pc` files of target wheels are once these are laid over what runs here."""
+    site = bench.folder / f"venv/lib/python{interpreter.version}/site-packages"
+    found: dict[Path, None] = {}
+    for wheel in bench.wheels:
+        with zipfile.ZipFile(wheel) as bundle:
+            names = [name for name in bundle.namelist() if name.endswith(".pc")]
+        found |= dict.fromkeys((site / name).parent for name in names)
+    return tuple(found)
 
 
 def placeholders(workshop: Workshop, bench: Bench) -> dict[str, str]:

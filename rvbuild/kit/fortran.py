@@ -1,6 +1,6 @@
 """GNU Fortran for the target, from the packages of the sysroot's own Debian release.
 
-It compiles only: clang links. Its assembler and passes are pointed at libraries unpacked beside them.
+It compiles only: clang links. Its assembler and passes are pointed at the libraries beside them.
 """
 
 from pathlib import Path

@@ -58,7 +58,12 @@ def told_tests(trial: Trial) -> Test:
     return tests.model_copy(update={"imports": top_modules(read_wheel(trial.wheel))})
 
 
-def prove(trial: Trial, options: Options, house: House, again: bool = False) -> TestReport:  # noqa: FBT001, FBT002
+def prove(
+    trial: Trial,
+    options: Options,
+    house: House,
+    again: bool = False,  # noqa: FBT001, FBT002 - the option of the same name
+) -> TestReport:
     """Give the report of a wheel, from the store where the same test passed before."""
     tests = told_tests(trial)
     if not options.suites:

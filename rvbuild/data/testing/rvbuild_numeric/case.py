@@ -1,0 +1,166 @@
+"""One case of a check: an operation on a dtype at a size, and what came of comparing its results."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The dtype is chosen while running, where no type checker follows: one stands for all.
+Array = NDArray[np.float64]
+Values = list["Values"] | complex
+
+REAL = ("float32", "float64")
+COMPLEX = ("complex64", "complex128")
+SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+WHOLE = (*SIGNED, *UNSIGNED)
+FLOATS = ("float16", *REAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A result as nested lists beside what is right.
+
+    `unit` is the error that one unit of the tolerance allows; it is a share of each right value
+    when `relative` is set.
+    """
+
+    variant: str
+    found: object
+    right: object
+    unit: float = 0.0
+    relative: bool = False
+
+
+Compare = Callable[[str, int], Iterator[Comparison]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation with the dtypes it takes; `compare` yields its results for a dtype and size."""
+
+    name: str
+    dtypes: tuple[str, ...]
+    compare: Compare
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a case: its first variant with wrong elements, or how near the worst came."""
+
+    operation: str
+    dtype: str
+    size: int
+    compared: int = 0
+    wrong: int = 0
+    among: int = 0
+    worst: str = "0"
+    bound: str = "0"
+    variant: str = ""
+    note: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """True when every element is right."""
+        return not self.wrong and not self.note
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The elements of one comparison, counted as they are looked at."""
+
+    wrong: int = 0
+    worst: float = 0.0
+    bound: float = 0.0
+    first: str = ""
+    place: list[int] = field(default_factory=list)
+
+
+def examine(operation: Operation, dtype: str, size: int, tolerance: int) -> Outcome:
+    """Run a case; an exception of the package under test is a finding too."""
+    compared, worst, bound = 0, 0.0, 0.0
+    variant = ""
+    try:
+        with np.errstate(all="ignore"):
+            for comparison in operation.compare(dtype, size):
+                variant = comparison.variant
+                among = count(comparison.right)
+                compared += among
+                tally = _compare(comparison, tolerance)
+                if tally.wrong:
+                    return Outcome(
+                        *(operation.name, dtype, size, compared, tally.wrong, among),
+                        *(f"{tally.worst:g}", f"{tally.bound:g}", variant, tally.first),
+                    )
+                worst, bound = max((worst, bound), (tally.worst, tally.bound))
+    except Exception as error:  # noqa: BLE001 - whatever the package raises is what is wrong
+        note = f"raised {type(error).__name__}: {error}"
+        return Outcome(operation.name, dtype, size, compared, variant=f"after {variant}", note=note)
+    return Outcome(operation.name, dtype, size, compared, worst=f"{worst:g}", bound=f"{bound:g}")
+
+
+def count(values: object) -> int:
+    """Count the elements of nested lists."""
+    return sum(map(count, values)) if isinstance(values, (list, tuple)) else 1
+
+
+def _compare(comparison: Comparison, tolerance: int) -> _Tally:
+    tally = _Tally()
+    # Lists are compared in C, which matters where Python is emulated.
+    if comparison.found != comparison.right:
+        _walk(comparison.found, comparison.right, tolerance, comparison, tally)
+    return tally
+
+
+def _walk(
+    found: object, right: object, tolerance: int, comparison: Comparison, tally: _Tally
+) -> None:
+    if not isinstance(right, (list, tuple)):
+        _judge(found, right, tolerance, comparison, tally)
+        return
+    if not isinstance(found, (list, tuple)) or len(found) != len(right):
+        tally.wrong += max(1, count(right))
+        tally.first = tally.first or f"at {tally.place} the shape is not {_shape(right)}"
+        return
+    for at, pair in enumerate(zip(found, right, strict=True)):
+        tally.place.append(at)
+        _walk(*pair, tolerance, comparison, tally)
+        tally.place.pop()
+
+
+def _shape(values: object) -> list[int]:
+    shape = []
+    while isinstance(values, (list, tuple)):
+        shape.append(len(values))
+        values = values[0] if values else 0
+    return shape
+
+
+def _judge(
+    found: object, right: object, tolerance: int, comparison: Comparison, tally: _Tally
+) -> None:
+    error = _error(found, right)
+    share = abs(right) if comparison.relative and isinstance(right, (int, float, complex)) else 1.0
+    bound = tolerance * comparison.unit * share if comparison.unit else 0.0
+    if error <= bound:
+        if not tally.wrong:
+            tally.worst, tally.bound = max((tally.worst, tally.bound), (error, bound))
+        return
+    if not tally.wrong or error > tally.worst:
+        tally.worst, tally.bound = error, bound
+    tally.wrong += 1
+    tally.first = tally.first or f"at {tally.place} it gave {found} for {right}"
+
+
+def _error(found: object, right: object) -> float:
+    numbers = (int, float, complex)
+    if not isinstance(found, numbers) or not isinstance(right, numbers):
+        return 0.0 if found == right else float("inf")
+    if found == right or (found != found and right != right):  # noqa: PLR0124 - both are nan
+        return 0.0
+    try:
+        error = abs(found - right)
+    except OverflowError:
+        return float("inf")
+    return error if error == error else float("inf")  # noqa: PLR0124 - nan for a number

@@ -1,8 +1,8 @@
 """Compare rvbuild's build of a package with the same build typed by hand: `cross_build.py [NAME]`.
 
-By hand means: unpack the sdist, make a virtual environment with the build requirements, set compiler
-and Python variables, call the backend, as a person with the same toolchain would. Both run without a
-compiler cache and without tests, in turns.
+By hand means: unpack the sdist, make a virtual environment with the build requirements, set
+compiler and Python variables, call the backend, as a person with the same toolchain would. Both run
+without a compiler cache and without tests, in turns.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The failures rvbuild can end in, and their exit codes. Drawing them is the command line's work."""
+"""The failures rvbuild can end in, and their exit codes; drawing them is the command line's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class RvbuildError(Exception):
 
     exit_code = 1
 
-    def __init__(  # noqa: PLR0913 - each part of a failure is drawn on a line of its own
+    def __init__(
         self,
         message: str,
         *,

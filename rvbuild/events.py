@@ -1,4 +1,4 @@
-"""What running work tells whoever watches it. The core calls a `Watcher`; it never prints or logs."""
+"""What running work tells whoever watches: the core calls a `Watcher`, and never prints or logs."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is true of riscv64 Linux: triple, glibc floors, wheel tags, Python tags and the CPU catalogue.
+"""What is true of riscv64 Linux: triple, glibc floors, wheel and Python tags, the CPU catalogue.
 
 Holds facts and values only; how to reach such a machine is `emulator`'s and `executor`'s.
 """
@@ -53,7 +53,7 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """A processor that wheels are run on: `vlen` is the vector register length in bits, 0 for none."""
+    """A processor wheels are run on: `vlen` is the vector register length in bits, 0 for none."""
 
     name: str
     description: str
@@ -80,6 +80,5 @@ def python_tag(version: str) -> str:
 
 def compatible_platforms(floor: Floor) -> tuple[str, ...]:
     """List the platform tags a system with glibc `floor` takes, best first."""
-    return tuple(
-        Floor(floor.major, minor).tag for minor in range(floor.minor, OLDEST_FLOOR[1] - 1, -1)
-    ) + (f"linux_{MACHINE}",)
+    minors = range(floor.minor, OLDEST_FLOOR[1] - 1, -1)
+    return (*(Floor(floor.major, minor).tag for minor in minors), f"linux_{MACHINE}")

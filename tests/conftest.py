@@ -66,6 +66,7 @@ def _qemu() -> bool:
 CHECKS: dict[str, Callable[[], bool]] = {
     "docker": _docker,
     "qemu": _qemu,
+    "root": lambda: os.geteuid() == 0,
     "userns": network_isolation_works,
 }
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.audit_samples import FLOOR, MODULE, POLICY, SYSROOT, Sample, codes, sample
 
 from rvbuild.audit import Repair, audit_wheel, repair_wheel
 from rvbuild.elf import ElfFacts, read_elf
 from rvbuild.errors import AuditError, MissingToolError
 from rvbuild.target import Floor
 from rvbuild.wheel import read_wheel, unpack_wheel
+from tests.audit_samples import FLOOR, MODULE, POLICY, SYSROOT, Sample, codes, sample
 
 UNREPAIRED = "cp313-cp313-linux_riscv64"
 REPAIRED = "demo-1.0-cp313-cp313-manylinux_2_31_riscv64.whl"

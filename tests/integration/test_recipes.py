@@ -1,4 +1,4 @@
-"""The first recipes, from the command line to an installed wheel: built, proven, repeated, served."""
+"""The first recipes, from command line to installed wheel: built, proven, repeated, served."""
 
 import json
 import os

@@ -7,12 +7,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.audit_samples import FLOOR, INFO, MODULE, POLICY, SYSROOT, Sample, codes, found, sample
 
 from rvbuild.audit import AuditReport, Policy, audit_wheel, render_report, report_as_json
 from rvbuild.audit.identity import extensions_beyond_baseline
 from rvbuild.errors import AuditError
 from rvbuild.target import Floor
+from tests.audit_samples import FLOOR, INFO, MODULE, POLICY, SYSROOT, Sample, codes, found, sample
 
 EXTENSION = sample("extension.so")
 GOOD = {"demo/__init__.py": b"", MODULE: EXTENSION}

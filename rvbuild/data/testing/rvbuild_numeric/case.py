@@ -1,4 +1,4 @@
-"""One case of a check: an operation on a dtype at a size, and what came of comparing its results."""
+"""One case of a check: an operation on a dtype at a size, and what comparing its results gave."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

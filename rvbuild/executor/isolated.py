@@ -7,6 +7,7 @@ loopback down, differs in its options and hands programs of other machines to th
 import ctypes
 import fcntl
 import os
+import signal
 import socket
 import struct
 import sys
@@ -18,6 +19,8 @@ CLONE_NEWNET = 0x40000000
 SIOCGIFFLAGS = 0x8913
 SIOCSIFFLAGS = 0x8914
 IFF_UP = 0x1
+# linux/prctl.h
+PR_SET_PDEATHSIG = 1
 
 
 def _unshare(flags: int) -> None:
@@ -45,12 +48,19 @@ def _raise_loopback() -> None:
         fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh22x", name, flags | IFF_UP))
 
 
+def _end_with_parent() -> None:
+    # An rvbuild that was killed must not leave a build behind that the next one would meet in the
+    # same folder. Last of all, since a change of credentials takes this back (prctl(2)).
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main(report: int, program: str, argv: list[str]) -> None:
     """Become `program`; write the number of an error to file descriptor `report`."""
     os.set_inheritable(report, False)  # noqa: FBT003 - the standard library's own signature
     try:
         _leave_network()
         _raise_loopback()
+        _end_with_parent()
         os.execv(program, argv)  # noqa: S606 - becoming another program is the purpose
     except OSError as error:
         os.write(report, str(error.errno or 0).encode())

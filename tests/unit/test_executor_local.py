@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -340,3 +341,24 @@ def test_passthrough_takes_what_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("HERE", "1")
     monkeypatch.setenv("OTHER", "2")
     assert passthrough(own_environment(), ["HERE", "ABSENT"]) == {"HERE": "1"}
+
+
+@pytest.mark.needs("userns")
+def test_a_command_ends_with_a_killed_rvbuild(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from rvbuild.executor import Command;"
+        "from rvbuild.executor.local import LocalExecutor;"
+        f"LocalExecutor().run(Command(('/bin/sh', '-c', 'echo $$ > pid; exec sleep 60'),"
+        f" Path({str(tmp_path)!r}), network=False))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as program:
+        note = tmp_path / "pid"
+        deadline = time.monotonic() + 20
+        while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        child = Path("/proc") / note.read_text().strip()
+        assert child.exists()
+        program.kill()
+    while child.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not child.exists()

@@ -20,10 +20,10 @@ FLOATS = ("float16", *REAL)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A result as nested lists beside what is right.
+    """A result, an array or nested lists of numbers, beside what is right as nested lists.
 
     `unit` is the error that one unit of the tolerance allows; it is a share of each right value
-    when `relative` is set.
+    when `relative` is set. `packed` is what is right as it lies in memory, where that is known.
     """
 
     variant: str
@@ -31,6 +31,7 @@ class Comparison:
     right: object
     unit: float = 0.0
     relative: bool = False
+    packed: bytes | None = None
 
 
 Compare = Callable[[str, int], Iterator[Comparison]]
@@ -85,7 +86,7 @@ def examine(operation: Operation, dtype: str, size: int, tolerance: int) -> Outc
         with np.errstate(all="ignore"):
             for comparison in operation.compare(dtype, size):
                 variant = comparison.variant
-                among = count(comparison.right)
+                among = _elements(comparison)
                 compared += among
                 tally = _compare(comparison, tolerance)
                 if tally.wrong:
@@ -100,6 +101,11 @@ def examine(operation: Operation, dtype: str, size: int, tolerance: int) -> Outc
     return Outcome(operation.name, dtype, size, compared, worst=f"{worst:g}", bound=f"{bound:g}")
 
 
+def _elements(comparison: Comparison) -> int:
+    found = comparison.found
+    return found.size if isinstance(found, np.ndarray) else count(comparison.right)
+
+
 def count(values: object) -> int:
     """Count the elements of nested lists."""
     return sum(map(count, values)) if isinstance(values, (list, tuple)) else 1
@@ -107,9 +113,14 @@ def count(values: object) -> int:
 
 def _compare(comparison: Comparison, tolerance: int) -> _Tally:
     tally = _Tally()
-    # Lists are compared in C, which matters where Python is emulated.
-    if comparison.found != comparison.right:
-        _walk(comparison.found, comparison.right, tolerance, comparison, tally)
+    found = comparison.found
+    # Bytes and lists are compared in C, which matters where Python is emulated.
+    if isinstance(found, np.ndarray):
+        if comparison.packed is not None and found.tobytes() == comparison.packed:
+            return tally
+        found = found.tolist()
+    if found != comparison.right:
+        _walk(found, comparison.right, tolerance, comparison, tally)
     return tally
 
 

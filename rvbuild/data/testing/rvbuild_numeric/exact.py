@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -75,6 +76,15 @@ class Matrix:
             _combine(factor, self.real, 0, self.real),
             None if imaginary is None else _combine(factor, imaginary, 0, imaginary),
         )
+
+    def packed(self, code: str) -> bytes:
+        """Give the elements as an array of this type code lies in memory, row by row."""
+        if self.imaginary is None:
+            return array(code, chain.from_iterable(self.real)).tobytes()
+        pairs = zip(
+            chain.from_iterable(self.real), chain.from_iterable(self.imaginary), strict=True
+        )
+        return array(code, chain.from_iterable(pairs)).tobytes()
 
     def values(self, divisor: int = 1) -> list[list[complex]]:
         """Give the elements, divided by a power of two, as Python compares them to results."""

@@ -4,14 +4,46 @@ All sums stay below 2**24, so that every order of adding gives the same, exact r
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 
 from .case import COMPLEX, REAL, Array, Comparison, Operation
 from .exact import Matrix, whole
 
-DTYPES = (*REAL, *COMPLEX, "int32", "int64")
+DTYPES = (*REAL, *COMPLEX)
+WHOLE = ("int32", "int64")
+CODES = {"float32": "f", "float64": "d", "complex64": "f", "complex128": "d"}
+CODES |= {"int32": "i", "int64": "q"}
+# Above this size not every layout meets every other one: emulated, that would take too long.
+ALL_LAYOUTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What is right: as nested lists, and as it lies in memory."""
+
+    values: list[object]
+    packed: bytes
+
+    def against(self, variant: str, found: Array) -> Comparison:
+        """Set a result beside it."""
+        return Comparison(variant, found, self.values, packed=self.packed)
+
+    def part(self, column: int) -> list[object]:
+        """Give a column."""
+        return [row[column] for row in self.values if isinstance(row, list)]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """Two factors and their product."""
+
+    left: Array
+    right: Array
+    expected: Exact
 
 
 def _array(matrix: Matrix, dtype: str) -> Array:
@@ -29,149 +61,159 @@ def _spread(array: Array, *, reverse: bool = False) -> Array:
 
 
 @cache
-def _pair(size: int, gaussian: bool) -> tuple[Matrix, Matrix]:  # noqa: FBT001 - part of the cache's key
+def _pair(size: int, gaussian: bool) -> tuple[Matrix, Matrix]:  # noqa: FBT001 - a key of the cache
     left = whole(size, size + 3, 11, gaussian=gaussian)
     return left, whole(size + 3, size + 2, 13, gaussian=gaussian)
 
 
 @cache
-def _product(size: int, gaussian: bool) -> Matrix:  # noqa: FBT001 - part of the cache's key
+def _product(size: int, gaussian: bool) -> Matrix:  # noqa: FBT001 - a key of the cache
     left, right = _pair(size, gaussian)
     return left @ right
 
 
 @cache
-def _gram(size: int, gaussian: bool, which: str) -> Matrix:  # noqa: FBT001 - part of the cache's key
+def _square(size: int, gaussian: bool, which: str) -> Matrix:  # noqa: FBT001 - a key of the cache
     matrix, _ = _pair(size, gaussian)
     if which == "tall":
         return matrix.transposed @ matrix
     return matrix @ (matrix.transposed.conjugated if which == "conjugated" else matrix.transposed)
 
 
-def _operands(dtype: str, size: int) -> tuple[Array, Array, list[list[complex]]]:
+def _exact(matrix: Matrix, dtype: str) -> Exact:
+    return Exact(list(matrix.values()), matrix.packed(CODES[dtype]))
+
+
+def _operands(dtype: str, size: int) -> Operands:
     gaussian = dtype in COMPLEX
     left, right = _pair(size, gaussian)
-    return _array(left, dtype), _array(right, dtype), _product(size, gaussian).values()
+    expected = _exact(_product(size, gaussian), dtype)
+    return Operands(_array(left, dtype), _array(right, dtype), expected)
+
+
+def _layouts(array: Array) -> dict[str, Array]:
+    return {
+        "plain": array,
+        "transposed": np.asfortranarray(array),
+        "strided": _spread(array),
+        "reversed": _spread(array, reverse=True),
+    }
 
 
 def _matmul(dtype: str, size: int) -> Iterator[Comparison]:
-    left, right, expected = _operands(dtype, size)
-    lefts = {"": left, "left transposed": np.asfortranarray(left), "left strided": _spread(left)}
-    rights = {"": right, "right transposed": np.asfortranarray(right)}
-    rights |= {"right strided": _spread(right), "right reversed": _spread(right, reverse=True)}
-    for left_name, one in lefts.items():
-        for right_name, other in rights.items():
-            name = ", ".join(part for part in (left_name, right_name) if part)
-            yield Comparison(name or "plain", (one @ other).tolist(), expected)
+    operands = _operands(dtype, size)
+    lefts, rights = _layouts(operands.left), _layouts(operands.right)
+    for left, right in product(lefts, rights):
+        if size <= ALL_LAYOUTS or left == right or "plain" in (left, right):
+            found = lefts[left] @ rights[right]
+            yield operands.expected.against(f"{left} @ {right}", found)
     out = np.full((size, size + 2), 77, dtype, order="F")
-    np.matmul(left, right, out=out)
-    yield Comparison("into a transposed array", out.tolist(), expected)
+    np.matmul(operands.left, operands.right, out=out)
+    yield operands.expected.against("into a transposed array", out)
 
 
 def _blocks(dtype: str, size: int) -> Iterator[Comparison]:
     """Multiply parts of larger matrices: leading dimensions beyond the rows' own length."""
-    left, right, expected = _operands(dtype, size)
+    operands = _operands(dtype, size)
     wide = np.full((size + 1, size + 8), 99, dtype)
-    wide[:size, 1 : size + 4] = left
+    wide[:size, 1 : size + 4] = operands.left
     tall = np.full((size + 5, size + 6), 99, dtype, order="F")
-    tall[1 : size + 4, 2 : size + 4] = right
+    tall[1 : size + 4, 2 : size + 4] = operands.right
     out = np.full((size + 2, size + 7), 77, dtype)
     target = out[1 : size + 1, 2 : size + 4]
     np.matmul(wide[:size, 1 : size + 4], tall[1 : size + 4, 2 : size + 4], out=target)
-    yield Comparison("inside larger arrays", target.tolist(), expected)
+    yield operands.expected.against("inside larger arrays", target)
     target[...] = 77
-    untouched = bool((out == 77).all())
-    yield Comparison("around the result", untouched, right=True)
+    yield Comparison("around the result", [bool((out == 77).all())], [True])  # noqa: PLR2004 - as above
 
 
 def _stacks(dtype: str, size: int) -> Iterator[Comparison]:
-    left, right, expected = _operands(dtype, size)
-    opposite = [[-value for value in row] for row in expected]
-    stack = np.stack([left, -left, left])
-    yield Comparison("broadcast", (stack @ right).tolist(), [expected, opposite, expected])
-    both = np.stack([right, right, -right])
-    yield Comparison("stacks", (stack @ both).tolist(), [expected, opposite, opposite])
+    operands = _operands(dtype, size)
+    right, expected = operands.right, operands.expected
+    opposite = _exact(_product(size, dtype in COMPLEX).scaled(-1), dtype)
+    stack = np.stack([operands.left, -operands.left])
+    both = Exact([expected.values, opposite.values], expected.packed + opposite.packed)
+    yield both.against("broadcast", stack @ right)
+    same = Exact([expected.values, expected.values], expected.packed * 2)
+    yield same.against("stacks", stack @ np.stack([right, -right]))
 
 
 def _squares(dtype: str, size: int) -> Iterator[Comparison]:
     """Multiply by the own transpose, for which NumPy calls SYRK."""
     gaussian = dtype in COMPLEX
     array = _array(_pair(size, gaussian)[0], dtype)
-    wide, tall = (_gram(size, gaussian, which).values() for which in ("wide", "tall"))
-    yield Comparison("A @ A.T", (array @ array.T).tolist(), wide)
-    yield Comparison("A.T @ A", (array.T @ array).tolist(), tall)
     turned = np.asfortranarray(array)
-    yield Comparison("transposed A @ A.T", (turned @ turned.T).tolist(), wide)
-    yield Comparison("dot(A, A.T)", np.dot(array, array.T).tolist(), wide)
+    wide, tall = (_exact(_square(size, gaussian, which), dtype) for which in ("wide", "tall"))
+    yield wide.against("A @ A.T", array @ array.T)
+    yield tall.against("A.T @ A", array.T @ array)
+    yield wide.against("transposed A @ A.T", turned @ turned.T)
+    yield tall.against("transposed A.T @ A", turned.T @ turned)
     if gaussian:
-        right = _gram(size, gaussian, "conjugated").values()
-        yield Comparison("A @ A.conj().T", (array @ array.conj().T).tolist(), right)
+        right = _exact(_square(size, gaussian, "conjugated"), dtype)
+        yield right.against("A @ A.conj().T", array @ array.conj().T)
 
 
 def _vectors(dtype: str, size: int) -> Iterator[Comparison]:
-    left, right, expected = _operands(dtype, size)
-    column, row = right[:, 0].copy(), left[:1].ravel().copy()
-    if size:
-        by_row = expected[0]
-        matrices = {"": right, "transposed ": np.asfortranarray(right), "strided ": _spread(right)}
-        for name, matrix in matrices.items():
-            yield Comparison(f"vector @ {name}matrix", (row @ matrix).tolist(), by_row)
-        yield Comparison("strided vector @ matrix", (_spread(row) @ right).tolist(), by_row)
-    by_column = [each[0] for each in expected]
-    matrices = {"": left, "transposed ": np.asfortranarray(left), "strided ": _spread(left)}
-    for name, matrix in matrices.items():
-        yield Comparison(f"{name}matrix @ vector", (matrix @ column).tolist(), by_column)
-    yield Comparison("matrix @ strided vector", (left @ right[:, 0]).tolist(), by_column)
-    reversed_ = _spread(column, reverse=True)
-    yield Comparison("matrix @ reversed vector", (left @ reversed_).tolist(), by_column)
+    operands = _operands(dtype, size)
+    column, row = operands.right[:, 0].copy(), operands.left[:1].ravel().copy()
+    by_column, by_row = operands.expected.part(0), operands.expected.values[:1]
+    for name, matrix in _layouts(operands.left).items():
+        yield Comparison(f"{name} matrix @ vector", matrix @ column, by_column)
+    for name, vector in _layouts(column).items():
+        yield Comparison(f"matrix @ {name} vector", operands.left @ vector, by_column)
+    for name, matrix in _layouts(operands.right).items():
+        if size:
+            yield Comparison(f"vector @ {name} matrix", [(row @ matrix).tolist()], by_row)
+    for name, vector in _layouts(row).items():
+        if size:
+            yield Comparison(f"{name} vector @ matrix", [(vector @ operands.right).tolist()], by_row)
 
 
 def _dots(dtype: str, size: int) -> Iterator[Comparison]:
     gaussian, length = dtype in COMPLEX, size * 5
     one, other = (whole(1, length, seed, gaussian=gaussian) for seed in (17, 19))
-    (right,) = (one @ other.transposed).values()
-    (conjugated,) = (one.conjugated @ other.transposed).values()
+    right = (one @ other.transposed).values()[0]
+    conjugated = (one.conjugated @ other.transposed).values()[0]
     left_array, right_array = (_array(matrix, dtype).ravel() for matrix in (one, other))
     strided, backwards = _spread(left_array), _spread(right_array, reverse=True)
-    found = np.dot(left_array, right_array)
-    yield Comparison("dot", [found.tolist()], right)
+    yield Comparison("dot", [np.dot(left_array, right_array).tolist()], right)
     yield Comparison("dot, strided", [np.dot(strided, right_array).tolist()], right)
     yield Comparison("dot, reversed", [np.dot(strided, backwards).tolist()], right)
     yield Comparison("inner", [np.inner(left_array, backwards).tolist()], right)
     yield Comparison("vdot", [np.vdot(left_array, right_array).tolist()], conjugated)
     yield Comparison("vdot, strided", [np.vdot(strided, backwards).tolist()], conjugated)
-    product = np.einsum("i,i->", strided, right_array)
-    yield Comparison("einsum", [product.tolist()], right)
+    yield Comparison("einsum", [np.einsum("i,i->", strided, right_array).tolist()], right)
 
 
 def _contractions(dtype: str, size: int) -> Iterator[Comparison]:
-    left, right, expected = _operands(dtype, size)
-    by_blas = np.einsum("ij,jk->ik", left, right, optimize=True)
-    yield Comparison("einsum, optimised", by_blas.tolist(), expected)
-    yield Comparison("tensordot", np.tensordot(left, right, axes=1).tolist(), expected)
-    turned = np.tensordot(left.T, right.T, axes=((0,), (1,)))
-    yield Comparison("tensordot, transposed", turned.tolist(), expected)
-    yield Comparison("inner", np.inner(left, right.T).tolist(), expected)
-    yield Comparison("dot", np.dot(left, right).tolist(), expected)
+    operands = _operands(dtype, size)
+    left, right, expected = operands.left, operands.right, operands.expected
+    yield expected.against("einsum", np.einsum("ij,jk->ik", left, right, optimize=True))
+    yield expected.against("tensordot", np.tensordot(left.T, right.T, axes=((0,), (1,))))
+    yield expected.against("inner", np.inner(left, right.T))
+    yield expected.against("dot", np.dot(left, right))
 
 
 def _own_loops(dtype: str, size: int) -> Iterator[Comparison]:
     """Multiply in NumPy's own loops, which know nothing of BLAS."""
-    left, right, expected = _operands(dtype, size)
-    found = np.einsum("ij,jk->ik", left, right, optimize=False)
-    yield Comparison("einsum", found.tolist(), expected)
-    transposed = np.einsum("ji,jk->ik", left.T.copy(), right, optimize=False)
-    yield Comparison("einsum, transposed", transposed.tolist(), expected)
+    operands = _operands(dtype, size)
+    left, right, expected = operands.left, operands.right, operands.expected
+    yield expected.against("einsum", np.einsum("ij,jk->ik", left, right, optimize=False))
+    turned = left.T.copy()
+    yield expected.against("transposed", np.einsum("ji,jk->ik", turned, right, optimize=False))
+    if dtype in WHOLE:
+        yield expected.against("matmul", left @ right)
+        yield expected.against("strided matmul", _spread(left) @ _spread(right))
 
 
 def _outer(dtype: str, size: int) -> Iterator[Comparison]:
     gaussian = dtype in COMPLEX
     column, row = whole(size, 1, 23, gaussian=gaussian), whole(1, size + 1, 29, gaussian=gaussian)
-    right = (column @ row).values()
+    right = _exact(column @ row, dtype)
     one, other = _array(column, dtype), _array(row, dtype)
-    yield Comparison("outer", np.outer(one, other).tolist(), right)
-    yield Comparison("column @ row", (one @ other).tolist(), right)
-    yield Comparison("strided", (_spread(one) @ _spread(other)).tolist(), right)
+    yield right.against("outer", np.outer(one, other))
+    yield right.against("column @ row", one @ other)
+    yield right.against("strided", _spread(one) @ _spread(other))
 
 
 OPERATIONS = (
@@ -182,6 +224,6 @@ OPERATIONS = (
     Operation("vectors", DTYPES, _vectors),
     Operation("dots", DTYPES, _dots),
     Operation("contractions", DTYPES, _contractions),
-    Operation("own_loops", DTYPES, _own_loops),
+    Operation("own_loops", (*DTYPES, *WHOLE), _own_loops),
     Operation("outer", DTYPES, _outer),
 )

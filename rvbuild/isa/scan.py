@@ -1,0 +1,99 @@
+"""Finding instructions in a run of bytes, one after the other, as fast as plain Python can."""
+
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rvbuild.isa.encodings import INTERESTING, LONG, STEP, Encodings
+from rvbuild.isa.model import Region
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Instructions beyond rv64gc, by address: where, the word, and which extension."""
+
+    addresses: array[int]
+    words: array[int]
+    extensions: list[str]
+
+    def between(self, start: int, end: int) -> "Hits":
+        """Give those from `start` on and before `end`."""
+        first, last = bisect_left(self.addresses, start), bisect_left(self.addresses, end)
+        part = slice(first, last)
+        return Hits(self.addresses[part], self.words[part], self.extensions[part])
+
+    def without(self, spans: Sequence[Span]) -> "Hits":
+        """Give those outside of spans, which are in order and do not overlap."""
+        rest, position = empty_hits(), 0
+        for start, end in spans:
+            rest.add(self.between(position, start))
+            position = end
+        rest.add(self.between(position, sys.maxsize))
+        return rest
+
+    def add(self, more: "Hits") -> None:
+        """Put later ones behind these."""
+        self.addresses.extend(more.addresses)
+        self.words.extend(more.words)
+        self.extensions.extend(more.extensions)
+
+    def __len__(self) -> int:
+        return len(self.addresses)
+
+
+def empty_hits() -> Hits:
+    """Make hits to be added to."""
+    return Hits(array("Q"), array("L"), [])
+
+
+def halves_of(data: bytes) -> array[int]:
+    """Cut bytes into little-endian halves; an odd byte at the end is left out."""
+    halves = array("H", data[: len(data) - len(data) % 2])
+    if sys.byteorder == "big":
+        halves.byteswap()
+    return halves
+
+
+def sweep(halves: Sequence[int], steps: bytes) -> list[int]:
+    """Walk from instruction to instruction; list the positions that `steps` marks."""
+    found: list[int] = []
+    note = found.append
+    position, end = 0, len(halves)
+    while position < end:
+        step = steps[halves[position]]
+        if step >= INTERESTING:
+            note(position)
+            step &= STEP
+        position += step
+    return found
+
+
+def find_hits(region: Region, table: Encodings, data: Sequence[Span] = ()) -> Hits:
+    """Find the instructions of a region that rv64gc does not have, passing over known data."""
+    hits = empty_hits()
+    position = region.address
+    for start, end in (*data, (region.end, region.end)):
+        if position < start and start <= region.end:
+            part = region.data[position - region.address : start - region.address]
+            _find(halves_of(part), position, table, hits)
+        position = max(position, end)
+    return hits
+
+
+def _find(halves: array[int], address: int, table: Encodings, hits: Hits) -> None:
+    last = len(halves) - 1
+    for position in sweep(halves, table.steps):
+        word = halves[position]
+        if word & LONG == LONG:
+            if position == last:
+                break
+            word |= halves[position + 1] << 16
+        extension = table.extension(word)
+        if extension is not None:
+            hits.addresses.append(address + 2 * position)
+            hits.words.append(word)
+            hits.extensions.append(extension)

@@ -19,11 +19,11 @@ from rvbuild.toolchain.files import (
 from tests.build_samples import check_golden, toolchain_at
 
 TOOLCHAIN = toolchain_at(Path("/kits/toolchain"))
-LIBRARY = Surroundings(prefix=Path("/work/prefix"))
+LIBRARY = Surroundings(prefix=Path("/job/prefix"))
 WHEEL = Surroundings(
-    prefix=Path("/work/prefix"),
+    prefix=Path("/job/prefix"),
     pkg_config_folders=(Path("/kits/python/pkgconfig"),),
-    python=Path("/work/bin/cross-python"),
+    python=Path("/job/bin/cross-python"),
     python_include=Path("/kits/python/include/python3.13"),
     python_version="3.13",
     extension_suffix=".cpython-313-riscv64-linux-gnu.so",
@@ -72,7 +72,7 @@ def test_the_cross_file_says_which_machine_it_is_for() -> None:
 
 
 def test_pkg_config_looks_into_the_job_alone_in_every_description() -> None:
-    folders = ["/work/prefix/lib/pkgconfig", "/work/prefix/share/pkgconfig"]
+    folders = ["/job/prefix/lib/pkgconfig", "/job/prefix/share/pkgconfig"]
     folders.append("/kits/python/pkgconfig")
     told = environment(TOOLCHAIN, WHEEL)
     assert told["PKG_CONFIG_LIBDIR"] == ":".join(folders)

@@ -102,7 +102,7 @@ def test_a_linker_is_no_unused_argument(toolchain: Toolchain) -> None:
         ("-L/usr/lib/x86_64-linux-gnu",),
         ("-L", "/lib64"),
         ("-L/usr/local/lib",),
-        ("-O2", "-I/work/include", "-L/usr/lib"),
+        ("-O2", "-I/job/include", "-L/usr/lib"),
     ],
 )
 @pytest.mark.parametrize("plus", [False, True])
@@ -125,11 +125,11 @@ def test_the_build_machines_processor_is_refused_by_name(toolchain: Toolchain, w
 @pytest.mark.parametrize(
     "words",
     [
-        ("-I/work/usr/include",),
+        ("-I/job/usr/include",),
         ("-I/usr/included",),
         ("-L/library",),
         ("-I", "-L/work"),
-        ("-I/usr/local/rvbuild/work/prefix/include",),
+        ("-I/usr/local/rvbuild/job/prefix/include",),
         ("-L/usr/libexec/x",),
         ("-march=rv64gcv",),
         ("-o", "/usr/lib"),
@@ -171,8 +171,8 @@ def test_riscv64_programs_are_emulated_and_others_run_as_they_are(
     assert done.stdout.startswith("emulated -L /kits/sysroot -cpu rv64,v=false")
     assert done.stdout.endswith(f"{program} a b\n")
     assert call(toolchain.emulated, "echo", "a b").stdout == "a b\n"
-    below = call(toolchain.emulated, str(program), RVBUILD_PREFIX="/work/prefix")
-    assert "-E LD_LIBRARY_PATH=/work/prefix/lib" in below.stdout
+    below = call(toolchain.emulated, str(program), RVBUILD_PREFIX="/job/prefix")
+    assert "-E LD_LIBRARY_PATH=/job/prefix/lib" in below.stdout
 
 
 def test_programs_of_the_build_machine_are_static(toolchain: Toolchain) -> None:

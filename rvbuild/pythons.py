@@ -51,11 +51,12 @@ def known_versions(folder: Path) -> tuple[str, ...]:
 def install_interpreter(version: str, host: str, folder: Path, supplies: Supplies) -> Interpreter:
     """Have both Pythons of a minor version on disk; `folder` holds the pin files."""
     build_program = install_build_python(version, host, folder, supplies)
-    pip = install_pip(folder, supplies)
     target = materialise(
         interpreter_trees(version, host, folder)[0],
         supplies,
-        lambda staging, path: _finish_target(staging, path, version, build_program, pip),
+        lambda staging, path: _finish_target(
+            staging, path, version, build_program, install_pip(folder, supplies)
+        ),
     )
     facts = json.loads((target.path / "rvbuild/sysconfig.json").read_text(encoding="utf-8"))
     return Interpreter(

@@ -76,9 +76,10 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def paths(delivered: Sequence[Delivered]) -> tuple[str, ...]:
-    """List what the user gets, each path once."""
-    return tuple(dict.fromkeys(str(each.path) for each in delivered if each.path is not None))
+def paths(delivered: Sequence[Delivered], *, wheels: bool) -> tuple[str, ...]:
+    """List what the user gets, wheels or prefixes, each path once."""
+    chosen = (each for each in delivered if each.path is not None and bool(each.sha256) == wheels)
+    return tuple(dict.fromkeys(str(each.path) for each in chosen))
 
 
 def summary(delivered: Sequence[Delivered]) -> str:

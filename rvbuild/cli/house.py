@@ -32,8 +32,16 @@ def open_house(chosen: "Settings", watch: "Watcher") -> "House":
         catalogue=catalogue(chosen),
         pins=builtin_folder("sysroots"),
         host=supported_host(platform.system(), platform.machine()),
-        environment=outside_environment(os.environ),
+        environment=outside_environment(os.environ) | _offline(chosen),
     )
+
+
+def _offline(chosen: "Settings") -> dict[str, str]:
+    """Tell pip what is told of the network: no index offline, and the folder that stands for it."""
+    told = {"PIP_NO_INDEX": "1"} if chosen.offline else {}
+    if chosen.offline_dir is not None:
+        told["PIP_FIND_LINKS"] = str(chosen.offline_dir)
+    return told
 
 
 def supported_host(system: str, machine: str) -> str:

@@ -117,7 +117,7 @@ def _make(context: typer.Context, chosen: "Settings", wish: Wish, manner: _Manne
     if manner.as_json:
         emit_json(delivery.as_json(delivered))
     else:
-        for path in delivery.paths(delivered):
+        for path in delivery.paths(delivered, wheels=manner.kind == "wheel"):
             emit(path)
     if text := delivery.summary(delivered):
         tell(context, text)

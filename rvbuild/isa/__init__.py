@@ -1,4 +1,4 @@
-"""Machine code as its processor sees it: which instructions a file has beyond rv64gc, and who checks.
+"""Machine code as a processor sees it: instructions beyond rv64gc, and who asks before they run.
 
 What is claimed never decides; what is found in the code, and what leads there, does. Turning the
 answer into findings is `audit`'s.

@@ -10,6 +10,8 @@ import yaml
 HALF_VALUES = 1 << 16
 LONG = 3
 LONGER = 0x1C
+SIX_BYTES_MASK, SIX_BYTES = 0x3F, 0x1F
+EIGHT_BYTES_MASK, EIGHT_BYTES = 0x7F, 0x3F
 OPCODE_AND_WIDTH = 0x707F
 INTERESTING = 8
 STEP = 7
@@ -19,9 +21,11 @@ Group = tuple[int, Mapping[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Encodings:
-    """The table, made ready: `steps` says for each first half how many halves an instruction has,
-    with `INTERESTING` added where a row may match; `groups` has rows of equal mask, by bits that
-    all masks have."""
+    """The table, made ready for use.
+
+    `steps` says for each first half how many halves an instruction has, with `INTERESTING` added
+    where a row may match; `groups` has rows of equal mask, by opcode and width bits.
+    """
 
     steps: bytes
     groups: Mapping[int, tuple[Group, ...]]
@@ -65,9 +69,9 @@ def length(half: int) -> int:
         return 1
     if half & LONGER != LONGER:
         return 2
-    if half & 0x3F == 0x1F:
+    if half & SIX_BYTES_MASK == SIX_BYTES:
         return 3
-    return 4 if half & 0x7F == 0x3F else 1
+    return 4 if half & EIGHT_BYTES_MASK == EIGHT_BYTES else 1
 
 
 def _bucket(word: int) -> int:

@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section header; in an object file `address` is the offset, so that none is there twice."""
+    """One section header; in an object file `address` is the offset, so that each is its own."""
 
     name: str
     kind: int
@@ -87,7 +87,8 @@ def open_image(data: bytes, name: str) -> Image:
         raise damaged(name, f"a section header of {section_size} bytes does not exist")
     table = _piece(data, name, segments_at, segment_count * segment_size, "program header table")
     segments = tuple(
-        Segment(row[0], row[1], row[2], row[3], row[5]) for row in struct.iter_unpack(SEGMENT, table)
+        Segment(row[0], row[1], row[2], row[3], row[5])
+        for row in struct.iter_unpack(SEGMENT, table)
     )
     rows = _section_rows(data, name, sections_at, section_count)
     names = _section_names(data, name, rows, names_index)

@@ -48,7 +48,8 @@ class Layout:
 
     `data` are (start, end) of what is no code though it is among it, `starters` the addresses that
     run when the file is loaded with why, `slots` the places that the loader fills with the address
-    of an import, `indirect` the entries that the loader asks which function to take.
+    of an import, `indirect` the entries that the loader asks which function to take, `pointers` the
+    addresses that data refers to.
     """
 
     functions: tuple[Function, ...]
@@ -57,6 +58,7 @@ class Layout:
     starters: Mapping[int, str] = field(default_factory=dict)
     slots: Mapping[int, str] = field(default_factory=dict)
     indirect: tuple[int, ...] = ()
+    pointers: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ class IsaFacts:
     """The instruction set of one ELF file: what it claims, what is there, and what guards that.
 
     `extensions` counts instructions beyond rv64gc, `guards` says how the processor is asked,
-    `families` counts functions by the pattern of names that says when they are called.
+    `families` counts functions by the pattern of names that says when they are called, `doubted`
+    counts words that could be such instructions and were taken for data, as nothing leads there.
     """
 
     claimed: str | None
@@ -100,6 +103,7 @@ class IsaFacts:
     guards: tuple[str, ...] = ()
     families: Mapping[str, int] = field(default_factory=dict)
     leaks: tuple[Leak, ...] = ()
+    doubted: int = 0
 
     @property
     def vector(self) -> frozenset[VectorVersion]:
@@ -110,3 +114,8 @@ class IsaFacts:
     def leaked(self) -> frozenset[str]:
         """The extensions that a processor needs in order to load and call the file at all."""
         return frozenset(extension for leak in self.leaks for extension in leak.extensions)
+
+
+def is_vector(extension: str) -> bool:
+    """Say whether an extension is of the vector unit."""
+    return extension == "v" or extension.startswith("zv")

@@ -27,9 +27,11 @@ def executable_regions(image: Image) -> tuple[Region, ...]:
             continue
         whole = (segment.address, segment.address + segment.size)
         shift = segment.offset - segment.address
-        trusted = [_overlap(_span(each), whole) for each in code]
+        trusted = [span for each in code if (span := _overlap(_span(each), whole))]
         # The file's own header is mapped with the code where there is only one segment.
-        header = [(whole[0], whole[0] + 64 + 56 * len(image.segments))] if not segment.offset else []
+        header = (
+            [(whole[0], whole[0] + 64 + 56 * len(image.segments))] if not segment.offset else []
+        )
         rest = _without(whole, [*header, *map(_span, sections)])
         regions += [_region(image, span, span[0] + shift, trusted=True) for span in trusted]
         regions += [_region(image, span, span[0] + shift, trusted=False) for span in rest]
@@ -42,18 +44,19 @@ def _span(section: Section) -> Span:
 
 def _region(image: Image, span: Span, offset: int, *, trusted: bool) -> Region:
     start, end = span
-    return Region(start, image.piece(offset, max(end - start, 0), "code"), trusted)
+    return Region(start, image.piece(offset, end - start, "code"), trusted)
 
 
-def _overlap(span: Span, whole: Span) -> Span:
-    return max(span[0], whole[0]), min(span[1], whole[1])
+def _overlap(span: Span, whole: Span) -> Span | None:
+    start, end = max(span[0], whole[0]), min(span[1], whole[1])
+    return (start, end) if start < end else None
 
 
 def _without(whole: Span, spans: list[Span]) -> Iterator[Span]:
     """Give the parts of `whole` that none of the spans has, from an even address on."""
     position = whole[0]
     for start, end in sorted(spans):
-        if start > position:
+        if position < min(start, whole[1]):
             yield position, min(start, whole[1])
         position = max(position, end + end % 2)
     if position < whole[1]:

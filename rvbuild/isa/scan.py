@@ -3,21 +3,24 @@
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rvbuild.isa.encodings import INTERESTING, LONG, STEP, Encodings
 from rvbuild.isa.model import Region
 
 Span = tuple[int, int]
+# The bits that tell one scalar instruction from another, and what vector opcodes have in common.
+FORM = 0xFFF0707F
+VECTOR_OPCODES, OP_V = 0x5F, 0x57
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hits:
     """Instructions beyond rv64gc, by address: where, the word, and which extension."""
 
-    addresses: array[int]
-    words: array[int]
+    addresses: "array[int]"
+    words: "array[int]"
     extensions: list[str]
 
     def between(self, start: int, end: int) -> "Hits":
@@ -26,20 +29,14 @@ class Hits:
         part = slice(first, last)
         return Hits(self.addresses[part], self.words[part], self.extensions[part])
 
-    def without(self, spans: Sequence[Span]) -> "Hits":
-        """Give those outside of spans, which are in order and do not overlap."""
-        rest, position = empty_hits(), 0
-        for start, end in spans:
-            rest.add(self.between(position, start))
-            position = end
-        rest.add(self.between(position, sys.maxsize))
-        return rest
-
-    def add(self, more: "Hits") -> None:
-        """Put later ones behind these."""
-        self.addresses.extend(more.addresses)
-        self.words.extend(more.words)
-        self.extensions.extend(more.extensions)
+    def only(self, numbers: Iterable[int]) -> "Hits":
+        """Give those at some positions."""
+        chosen = empty_hits()
+        for number in numbers:
+            chosen.addresses.append(self.addresses[number])
+            chosen.words.append(self.words[number])
+            chosen.extensions.append(self.extensions[number])
+        return chosen
 
     def __len__(self) -> int:
         return len(self.addresses)
@@ -47,10 +44,10 @@ class Hits:
 
 def empty_hits() -> Hits:
     """Make hits to be added to."""
-    return Hits(array("Q"), array("L"), [])
+    return Hits(array("Q"), array("I"), [])
 
 
-def halves_of(data: bytes) -> array[int]:
+def halves_of(data: bytes) -> "array[int]":
     """Cut bytes into little-endian halves; an odd byte at the end is left out."""
     halves = array("H", data[: len(data) - len(data) % 2])
     if sys.byteorder == "big":
@@ -77,22 +74,27 @@ def find_hits(region: Region, table: Encodings, data: Sequence[Span] = ()) -> Hi
     hits = empty_hits()
     position = region.address
     for start, end in (*data, (region.end, region.end)):
-        if position < start and start <= region.end:
+        if position < start <= region.end:
             part = region.data[position - region.address : start - region.address]
             _find(halves_of(part), position, table, hits)
         position = max(position, end)
     return hits
 
 
-def _find(halves: array[int], address: int, table: Encodings, hits: Hits) -> None:
+def _find(halves: "array[int]", address: int, table: Encodings, hits: Hits) -> None:
     last = len(halves) - 1
+    # The same few forms come again and again, and looking one up takes longer than walking on.
+    forms: dict[int, str | None] = {}
     for position in sweep(halves, table.steps):
         word = halves[position]
         if word & LONG == LONG:
             if position == last:
                 break
             word |= halves[position + 1] << 16
-        extension = table.extension(word)
+        form = word if word & VECTOR_OPCODES == OP_V else word & FORM
+        if form not in forms:
+            forms[form] = table.extension(form)
+        extension = forms[form]
         if extension is not None:
             hits.addresses.append(address + 2 * position)
             hits.words.append(word)

@@ -1,5 +1,6 @@
 """One case of a check: an operation on a dtype at a size, and what comparing its results gave."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -152,8 +153,7 @@ def _judge(
     found: object, right: object, tolerance: int, comparison: Comparison, tally: _Tally
 ) -> None:
     error = _error(found, right)
-    share = abs(right) if comparison.relative and isinstance(right, (int, float, complex)) else 1.0
-    bound = tolerance * comparison.unit * share if comparison.unit else 0.0
+    bound = tolerance * comparison.unit * (_share(right) if comparison.relative else 1.0)
     if error <= bound:
         if not tally.wrong:
             tally.worst, tally.bound = max((tally.worst, tally.bound), (error, bound))
@@ -162,6 +162,14 @@ def _judge(
         tally.worst, tally.bound = error, bound
     tally.wrong += 1
     tally.first = tally.first or f"at {tally.place} it gave {found} for {right}"
+
+
+def _share(right: object) -> float:
+    """Give the size of a right value; what is not finite leaves no room for errors."""
+    if not isinstance(right, (int, float, complex)):
+        return 0.0
+    size = abs(right)
+    return size if math.isfinite(size) else 0.0
 
 
 def _error(found: object, right: object) -> float:

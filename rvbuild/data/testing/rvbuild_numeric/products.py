@@ -107,7 +107,8 @@ def _matmul(dtype: str, size: int) -> Iterator[Comparison]:
         if size <= ALL_LAYOUTS or left == right or "plain" in (left, right):
             found = lefts[left] @ rights[right]
             yield operands.expected.against(f"{left} @ {right}", found)
-    out = np.full((size, size + 2), 77, dtype, order="F")
+    # What lay there before must not matter: not even nan, which times zero is nan.
+    out = np.full((size, size + 2), np.nan, dtype, order="F")
     np.matmul(operands.left, operands.right, out=out)
     yield operands.expected.against("into a transposed array", out)
 
@@ -120,6 +121,7 @@ def _blocks(dtype: str, size: int) -> Iterator[Comparison]:
     tall = np.full((size + 5, size + 6), 99, dtype, order="F")
     tall[1 : size + 4, 2 : size + 4] = operands.right
     out = np.full((size + 2, size + 7), 77, dtype)
+    out[1 : size + 1, 2 : size + 4] = np.nan
     target = out[1 : size + 1, 2 : size + 4]
     np.matmul(wide[:size, 1 : size + 4], tall[1 : size + 4, 2 : size + 4], out=target)
     yield operands.expected.against("inside larger arrays", target)
@@ -146,6 +148,8 @@ def _squares(dtype: str, size: int) -> Iterator[Comparison]:
     wide, tall = (_exact(_square(size, gaussian, which), dtype) for which in ("wide", "tall"))
     yield wide.against("A @ A.T", array @ array.T)
     yield tall.against("A.T @ A", array.T @ array)
+    out = np.full((size, size), np.nan, dtype)
+    yield wide.against("A @ A.T over nan", np.matmul(array, array.T, out=out))
     yield wide.against("transposed A @ A.T", turned @ turned.T)
     yield tall.against("transposed A.T @ A", turned.T @ turned)
     if gaussian:
@@ -166,7 +170,9 @@ def _vectors(dtype: str, size: int) -> Iterator[Comparison]:
             yield Comparison(f"vector @ {name} matrix", [(row @ matrix).tolist()], by_row)
     for name, vector in _layouts(row).items():
         if size:
-            yield Comparison(f"{name} vector @ matrix", [(vector @ operands.right).tolist()], by_row)
+            yield Comparison(
+                f"{name} vector @ matrix", [(vector @ operands.right).tolist()], by_row
+            )
 
 
 def _dots(dtype: str, size: int) -> Iterator[Comparison]:

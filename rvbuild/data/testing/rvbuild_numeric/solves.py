@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .case import COMPLEX, REAL, Array, Comparison, Operation
 from .exact import FRACTION, Matrix, fixed, triangle, whole
@@ -46,7 +47,7 @@ def _array(matrix: Matrix, dtype: str, divisor: int = 1) -> Array:
     return np.array(matrix.values(divisor), dtype=dtype).reshape(matrix.shape)
 
 
-def _fixed(array: Array, dtype: str) -> Matrix:
+def _fixed(array: NDArray[np.inexact], dtype: str) -> Matrix:
     return fixed(array.tolist(), array.shape[-1], gaussian=dtype in COMPLEX)
 
 

@@ -1,0 +1,72 @@
+"""What counts as asking the processor: the data file of imports and of dispatched names."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import yaml
+
+from rvbuild.isa.model import Region
+
+# `li a7, 258` for the instruction `ecall`, and `li a0, 258` for libc's `syscall`: riscv_hwprobe.
+PROBES = {b"\x93\x08\x20\x10": None, b"\x13\x05\x20\x10": "syscall"}
+PROBING = "the system call riscv_hwprobe"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A pattern of names of functions that are called after asking; `source` says who says so."""
+
+    name: str
+    pattern: re.Pattern[str]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """The data file: names of imports that answer, and families of dispatched functions."""
+
+    imports: frozenset[str]
+    families: tuple[Family, ...]
+
+    def family(self, names: Sequence[str]) -> Family | None:
+        """Give the first family that one of the names is of."""
+        return next((each for each in self.families if any(map(each.pattern.search, names))), None)
+
+
+@cache
+def guards() -> Guards:
+    """Read the data file."""
+    text = resources.files("rvbuild").joinpath("data/isa/guards.yaml").read_text("utf-8")
+    tables = yaml.safe_load(text)
+    return Guards(
+        imports=frozenset(row["name"] for row in tables["imports"]),
+        families=tuple(
+            Family(row["family"], re.compile(row["pattern"]), row["source"])
+            for row in tables["names"]
+        ),
+    )
+
+
+def kernel_length(names: Sequence[str]) -> int:
+    """Give the vector length in bits that a name says its function needs; 0 when it says none."""
+    for family in guards().families:
+        for found in map(family.pattern.search, names):
+            if found and found.groupdict().get("vlen"):
+                return int(found["vlen"])
+    return 0
+
+
+def probe_sites(regions: Sequence[Region], imports: frozenset[str]) -> Iterator[int]:
+    """List the addresses where the number of the system call is put into its register."""
+    for region in regions:
+        for code, needed in PROBES.items():
+            if needed is not None and needed not in imports:
+                continue
+            position = region.data.find(code)
+            while position >= 0:
+                if position % 2 == 0:
+                    yield region.address + position
+                position = region.data.find(code, position + 1)

@@ -1,0 +1,107 @@
+"""The values of a board that wheels are run on over ssh: how it is reached, and what it is."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rvbuild.errors import UsageError
+from rvbuild.target import Cpu
+
+PORTS = range(1, 65_536)
+CONNECT_SECONDS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """An address of ssh, such as `user@host`; `environment` is what ssh itself may see.
+
+    `configuration` stands in for the user's own file of ssh.
+    """
+
+    address: str
+    port: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    configuration: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """The address as it was given."""
+        return self.address if self.port is None else f"{self.address}:{self.port}"
+
+    def ssh(self, text: str) -> tuple[str, ...]:
+        """Give the words that run a line of shell there."""
+        port = () if self.port is None else ("-p", str(self.port))
+        return ("ssh", *self._options(), *port, "-T", self.address, f"sh -c {shlex.quote(text)}")
+
+    def scp(self, source: str, target: str) -> tuple[str, ...]:
+        """Give the words that copy a file; the side that is there begins with `:`."""
+        port = () if self.port is None else ("-P", str(self.port))
+        ends = (f"{self.address}{end}" if end.startswith(":") else end for end in (source, target))
+        return ("scp", "-q", *self._options(), *port, *ends)
+
+    def _options(self) -> tuple[str, ...]:
+        own = () if self.configuration is None else ("-F", str(self.configuration))
+        # Nobody is there to answer a question.
+        return (*own, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_SECONDS}")
+
+
+def parse_board(text: str, environment: Mapping[str, str]) -> Board:
+    """Read `user@host`, `host` or either with `:port`; raise `UsageError`."""
+    address, colon, port = text.rpartition(":")
+    if not colon:
+        address, port = text, ""
+    host = address.rpartition("@")[2]
+    wrong_port = bool(colon) and not (port.isdigit() and int(port) in PORTS)
+    # What begins with a dash would be an option of ssh.
+    if not host or address.startswith("-") or host.startswith("-") or wrong_port or " " in text:
+        raise UsageError(f"`{text}` is not the address of a board", hint="write it like `me@board`")
+    return Board(address, int(port) if port else None, environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a board says of itself; `vlen` in bits, 0 for no vector unit of version 1.0.
+
+    `hwprobe` holds key and value of `riscv_hwprobe`, empty where the kernel does not have it.
+    """
+
+    kernel: str
+    libc: str
+    python: str
+    isa: str
+    model: str
+    page_size: int
+    vlen: int
+    processors: int
+    hwprobe: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A board that was met: a folder of ours on it, the words that start Python there, its facts.
+
+    `copied` is True when that Python is the runtime that was copied there.
+    """
+
+    board: Board
+    folder: str
+    python: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...]
+    copied: bool
+    facts: Facts
+
+    @property
+    def cpu(self) -> Cpu:
+        """The board as a CPU that wheels are run on; QEMU knows nothing of it."""
+        facts = self.facts
+        return Cpu(self.board.name, facts.model or "a board", "", facts.isa, facts.vlen)
+
+    @property
+    def title(self) -> str:
+        """The board in one line for reports."""
+        facts = self.facts
+        parts = (facts.model, facts.isa, f"VLEN {facts.vlen}" if facts.vlen else "no vector unit")
+        where = "copied runtime" if self.copied else f"its own Python {facts.python}"
+        told = ", ".join(part for part in (*parts, f"Linux {facts.kernel}", where) if part)
+        return f"board {self.board.name} ({told})"

@@ -8,6 +8,7 @@ Writes one JSON list for each event, and the outcome last.
 import json
 import os
 import platform
+import signal
 import sys
 from pathlib import Path
 
@@ -65,4 +66,6 @@ def main(root: Path, pins: Path, compiler_cache: str, umask: str, jobs: str) -> 
 
 
 if __name__ == "__main__":
+    # What a shell starts in the background ignores interrupts, and that is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])

@@ -1,4 +1,4 @@
-"""What the dynamic section says of code: what loading runs, and where addresses of code are kept."""
+"""What the dynamic section says of code: what loading runs, and what data refers to."""
 
 import struct
 from collections.abc import Iterator

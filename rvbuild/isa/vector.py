@@ -1,4 +1,4 @@
-"""Reading vector code more closely: of which version it is, and whether it is tied to one length."""
+"""Reading vector code more closely: its version, and whether it is tied to one vector length."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

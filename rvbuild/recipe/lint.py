@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
@@ -63,7 +64,9 @@ def _unquoted(document: Document) -> Iterator[Problem]:
 
 
 def _is_typed(route: Route) -> bool:
-    return route[-1] in _typed_keys() and "environment" not in route
+    # The numbers of a list are typed by the list's key.
+    key = next((step for step in reversed(route) if isinstance(step, str)), "")
+    return key in _typed_keys() and not {"environment", "environments"} & set(route)
 
 
 @cache
@@ -73,8 +76,13 @@ def _typed_keys() -> frozenset[str]:
         name
         for model in Frozen.__subclasses__()
         for name, field in model.model_fields.items()
-        if field.annotation in (int, bool)
+        if _holds_numbers(field.annotation)
     )
+
+
+def _holds_numbers(annotation: object) -> bool:
+    plain = getattr(annotation, "__origin__", annotation)
+    return plain in (int, bool) or (plain is tuple and _holds_numbers(get_args(annotation)[0]))
 
 
 def _description(document: Document) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from rvbuild.document import Flag, WholeNumber, did_you_mean, fault
+from rvbuild.recipe.numeric import Dtype, NumericFamily
 from rvbuild.recipe.text import (
     Address,
     Commit,
@@ -53,6 +54,7 @@ __all__ = [
     "Kind",
     "KnownFailure",
     "Mode",
+    "Numeric",
     "PypiSource",
     "Recipe",
     "Requires",
@@ -280,6 +282,27 @@ class Suite(Frozen):
     timeout_seconds: WholeNumber = Field(default=1800, ge=1)
 
 
+class Numeric(Frozen):
+    """A family of operations, compared with plain arithmetic in the riscv64 runtime."""
+
+    family: NumericFamily
+    dtypes: tuple[Dtype, ...] = Field(
+        default=(), description="none means all that the family's operations take"
+    )
+    sizes: tuple[Annotated[WholeNumber, Field(ge=0)], ...] = Field(
+        min_length=1, description="lengths of vectors and sides of matrices"
+    )
+    tolerance: WholeNumber = Field(
+        default=0, ge=0, description="error allowed, in units of the dtype's precision; 0 is exact"
+    )
+    cpus: tuple[CpuName, ...] = Field(
+        default=(), description="none means all that the wheel is tested on"
+    )
+    environments: tuple[dict[VariableName, str], ...] = Field(
+        default=({},), min_length=1, description="variables of each run"
+    )
+
+
 class KnownFailure(Frozen):
     """A test that is known to fail, why, and until when that is believed."""
 
@@ -301,8 +324,9 @@ class Test(Frozen):
     )
     requires: tuple[PythonRequirement, ...] = ()
     timeout_seconds: WholeNumber = Field(
-        default=300, ge=1, description="limit for each CPU's smoke test"
+        default=300, ge=1, description="limit for each program on each CPU, but for the suite"
     )
+    numeric: tuple[Numeric, ...] = ()
     suite: Suite | None = None
     known_failures: tuple[KnownFailure, ...] = ()
 

@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 from rvbuild.document import Document
 from rvbuild.errors import Problem
 from rvbuild.recipe.model import BuildSystem
+from rvbuild.recipe.numeric import numeric_problems
 from rvbuild.recipe.text import normalise
 
 # What only wheels have, and what libraries have in its place.
@@ -18,6 +19,7 @@ _ONLY_WHEELS = {
     ("requires", "target"): "name the libraries it needs in `requires.libraries`",
     ("test", "imports"): "list what the library has to install in `expect`",
     ("test", "smoke"): "list what the library has to install in `expect`",
+    ("test", "numeric"): "check the numbers of a wheel that stands on it",
     ("test", "suite"): "list what the library has to install in `expect`",
 }
 
@@ -26,6 +28,7 @@ def rule_problems(document: Document) -> Iterator[Problem]:
     """Find what does not go together."""
     yield from _file_name(document)
     yield from _script(document)
+    yield from numeric_problems(document)
     if document.text(("kind",)) == "library":
         yield from _library(document)
     elif document.text(("kind",)) in {None, "wheel"}:

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,9 @@ from rvbuild.recipe import model as recipe
 from rvbuild.target import BASELINE_ISA, Cpu
 from rvbuild.testing.install import Installed, install_wheels
 from rvbuild.testing.model import Bench, CpuResult, TestReport
-from rvbuild.testing.program import Program, command_for, reproduction
+from rvbuild.testing.program import Program
+from rvbuild.testing.remembered import Memory, memory_of
+from rvbuild.testing.runners import runner_for
 from rvbuild.testing.suite import SuiteFolder, is_pytest, judge_suite, lay_out, suite_program
 from rvbuild.testing.verdict import judge
 
@@ -26,6 +28,8 @@ class Subject:
     installed: Installed
     bench: Bench
     deadline: float | None
+    memory: Memory
+    known: Mapping[Cpu, tuple[CpuResult, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +54,56 @@ def check_wheel(
     deadline = None if limit is None else time.monotonic() + limit
     begin = time.monotonic()
     results: tuple[CpuResult, ...]
+    memory = memory_of(wheel, tests, bench)
+    known = {cpu: memory.recall(cpu) for cpu in processors if bench.resume}
+    if processors and all(known.get(cpu) for cpu in processors):
+        return _report(wheel, bench, tuple(each for cpu in processors for each in known[cpu]))
     try:
         with step(bench.watch, bench.job, "install for tests"):
-            requires = _requires(tests, processors)
+            requires = _requires(tests, processors, bench)
             installed = install_wheels((wheel, *bench.wheels), requires, bench)
     except CheckError as error:
         results = (_not_installed(error, time.monotonic() - begin),)
     else:
         done = CpuResult(BASELINE_ISA, "install", "passed", time.monotonic() - begin)
-        results = (done, *_on_all(processors, Subject(tests, installed, bench, deadline)))
+        subject = Subject(tests, installed, bench, deadline, memory, known)
+        results = (done, *_on_all(processors, subject))
+        _forget_failures(results, processors, memory)
+    return _report(wheel, bench, results)
+
+
+def _report(wheel: Path, bench: Bench, results: tuple[CpuResult, ...]) -> TestReport:
+    machine, python = bench.machine, bench.runtime.interpreter.full_version
+    emulated = f"qemu-{bench.runtime.emulator.version}"
     return TestReport(
         wheel=wheel.name,
         sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
-        python=bench.runtime.interpreter.full_version,
-        emulator=f"qemu-{bench.runtime.emulator.version}",
+        python=python if machine is None else machine.facts.python,
+        emulator=emulated if machine is None else machine.title,
         results=results,
     )
 
 
-def _requires(tests: recipe.Test, processors: tuple[Cpu, ...]) -> tuple[str, ...]:
+def _forget_failures(
+    results: tuple[CpuResult, ...], processors: tuple[Cpu, ...], memory: Memory
+) -> None:
+    # A run that came to its end has told them; the next one is to look again.
+    wrong = {result.cpu for result in results if not result.ok}
+    for cpu in processors:
+        if cpu.name in wrong:
+            memory.forget(cpu)
+
+
+def _requires(tests: recipe.Test, processors: tuple[Cpu, ...], bench: Bench) -> tuple[str, ...]:
     suite = tests.suite
-    if suite is None or not {cpu.name for cpu in processors} & set(suite.cpus):
+    if suite is None or not any(_has_suite(cpu, suite, bench) for cpu in processors):
         return tests.requires
     return (*tests.requires, *suite.requires)
+
+
+def _has_suite(cpu: Cpu, suite: recipe.Suite, bench: Bench) -> bool:
+    # A recipe cannot know anybody's board, and a board is fast enough for all.
+    return bench.machine is not None or cpu.name in suite.cpus
 
 
 def _not_installed(error: CheckError, seconds: float) -> CpuResult:
@@ -99,6 +130,16 @@ def _on_all(processors: tuple[Cpu, ...], subject: Subject) -> Iterator[CpuResult
 
 
 def _on_one(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
+    bench = subject.bench
+    if known := subject.known.get(cpu):
+        bench.watch.note(bench.job, f"{cpu.name} was finished before: `--again` runs it anew")
+        return known
+    results = _checked(cpu, subject)
+    subject.memory.keep(cpu, results)
+    return results
+
+
+def _checked(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
     folder = subject.bench.workspace / cpu.name
     folder.mkdir(parents=True, exist_ok=True)
     results: list[CpuResult] = []
@@ -124,7 +165,7 @@ def _checks(cpu: Cpu, subject: Subject, folder: Path) -> Iterator[Check]:
         smoke.write_text(tests.smoke, encoding="utf-8")
         yield Check("smoke", Program((str(smoke),), paths, folder, folder, limit))
     suite = tests.suite
-    if suite is not None and cpu.name in suite.cpus:
+    if suite is not None and _has_suite(cpu, suite, subject.bench):
         laid = SuiteFolder(folder)
         yield Check("suite", suite_program(suite, laid, paths), laid)
 
@@ -150,11 +191,13 @@ def _run_within(check: Check, cpu: Cpu, subject: Subject) -> CpuResult:
     suite = subject.tests.suite
     if check.laid is not None and suite is not None:
         lay_out(suite, bench.source, check.laid)
-    command = command_for(check.program, cpu, bench.runtime)
     log = bench.workspace / cpu.name / f"{check.name}.log"
     log.unlink(missing_ok=True)
-    completed = bench.executor.run(command, log, lambda line: bench.watch.line(bench.job, line))
-    verdict = judge(completed, cpu, command.timeout_seconds)
+    ran = runner_for(bench).run(
+        check.program, cpu, log, lambda line: bench.watch.line(bench.job, line)
+    )
+    completed = ran.completed
+    verdict = judge(completed, cpu, ran.limit_seconds)
     result = CpuResult(
         cpu=cpu.name,
         check=check.name,
@@ -162,7 +205,7 @@ def _run_within(check: Check, cpu: Cpu, subject: Subject) -> CpuResult:
         seconds=completed.seconds,
         explanation=verdict.explanation,
         log=log,
-        reproduce=reproduction(command),
+        reproduce=ran.reproduce,
     )
     if check.laid is None or suite is None or not is_pytest(suite):
         return result

@@ -9,6 +9,7 @@ from rvbuild.emulator import Emulator
 from rvbuild.events import Watcher
 from rvbuild.executor import Executor
 from rvbuild.pythons import Interpreter
+from rvbuild.testing.machine import Machine
 
 SCHEMA = 1
 
@@ -33,7 +34,9 @@ class Bench:
 
     `wheels` are our own wheels of what the tested one needs, `wheel_folders` where more of them
     lie. `environment` is for the build machine's pip alone: index settings and proxies. `source` is
-    the source tree a suite takes files from. `total_seconds` limits all checks together.
+    the source tree a suite takes files from. `total_seconds` limits all checks together. `machine` is
+    a board that runs them in QEMU's place. With `resume` CPUs that an earlier run finished are not
+    run again.
     """
 
     runtime: Runtime
@@ -47,6 +50,8 @@ class Bench:
     source: Path | None = None
     jobs: int = 1
     total_seconds: float | None = None
+    machine: Machine | None = None
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)

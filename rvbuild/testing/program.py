@@ -32,18 +32,19 @@ def command_for(program: Program, cpu: Cpu, runtime: Runtime) -> Command:
     """
     words = runtime.emulator.words(cpu, runtime.interpreter.root)
     python = str(runtime.interpreter.program)
-    starters = _write_starters((*words, python), program.home / "starters")
+    starters = write_starters((*words, python), program.home / "starters")
     traced = ("-strace",) if program.trace else ()
     return Command(
         argv=(*words, *traced, python, *program.arguments),
         cwd=program.cwd,
-        environment=_environment(program, cpu, runtime, starters),
+        environment=environment_for(program, cpu, runtime, starters),
         timeout_seconds=program.timeout_seconds,
         network=False,
     )
 
 
-def _write_starters(words: tuple[str, ...], folder: Path) -> Path:
+def write_starters(words: tuple[str, ...], folder: Path) -> Path:
+    """Write what starts Python by `words` under its usual names; give the folder back."""
     # The kernel runs a shell script, but a riscv64 program only where binfmt_misc has QEMU.
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("python", "python3", Path(words[-1]).name):
@@ -55,7 +56,8 @@ def _write_starters(words: tuple[str, ...], folder: Path) -> Path:
     return folder
 
 
-def _environment(program: Program, cpu: Cpu, runtime: Runtime, starters: Path) -> dict[str, str]:
+def environment_for(program: Program, cpu: Cpu, runtime: Runtime, starters: Path) -> dict[str, str]:
+    """Give the whole environment of a program; children that binfmt_misc starts are thought of."""
     fixed = {
         "HOME": str(program.home),
         "LC_ALL": "C.UTF-8",

@@ -45,7 +45,7 @@ def test_numpy_carries_openblas_and_the_tag_of_the_floor(numpy_wheel: Path) -> N
 def test_numpy_is_right_on_long_vector_registers(
     numpy_wheel: Path, tmp_path: Path, cpu: str
 ) -> None:
-    # OpenBLAS as released is wrong there; our patch to its choice of kernels is what makes it right.
+    # OpenBLAS as released is wrong there; our patch to its choice of kernels makes it right.
     rvbuild(tmp_path, "test", "numpy", "--python", "3.13", "--cpu", cpu)
 
 

@@ -168,6 +168,8 @@ def test_a_served_index_answers_at_the_printed_address(home: Path, run: Run) -> 
     run("index", "build", "dist")
     process = subprocess.Popen(
         [
+            # What a shell starts in the background ignores interrupts, and that is inherited.
+            *("env", "--default-signal=INT"),
             sys.executable,
             "-c",
             "from rvbuild.cli.main import main; main()",

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 from rvbuild.executor.local import network_isolation_works
+from rvbuild.testing import binfmt_state
 
 REQUIRE = "RVBUILD_REQUIRE"
 TARGET = "riscv64"
@@ -63,7 +64,13 @@ def _qemu() -> bool:
     return platform.machine() in ("x86_64", "aarch64", TARGET)
 
 
+def _binfmt() -> bool:
+    state = binfmt_state()
+    return platform.machine() == TARGET or (state.registered and state.enabled and state.fixed)
+
+
 CHECKS: dict[str, Callable[[], bool]] = {
+    "binfmt": _binfmt,
     "docker": _docker,
     "qemu": _qemu,
     "root": lambda: os.geteuid() == 0,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from rvbuild.audit.model import Binary, Finding, Policy
 from rvbuild.elf import is_archive, is_elf, read_archive, read_elf
 from rvbuild.errors import AuditError
+from rvbuild.isa import read_isa_facts
 from rvbuild.wheel import Wheel, open_archive, read_member
 
 SHARED_OBJECT = re.compile(r"\.so(\.\d+)*$")
@@ -31,11 +32,18 @@ def read_binaries(wheel: Wheel, policy: Policy) -> tuple[tuple[Binary, ...], tup
 
 def _binaries_of(name: str, data: bytes) -> Iterator[Binary]:
     if is_elf(data):
-        yield Binary(name, read_elf(data, name))
+        yield _binary(name, data)
     elif is_archive(data):
         for label, content in read_archive(data, name):
             if is_elf(content):
-                yield Binary(f"{name}({label})", read_elf(content, f"{name}({label})"))
+                yield _binary(f"{name}({label})", content)
+
+
+def _binary(name: str, data: bytes) -> Binary:
+    binary = Binary(name, read_elf(data, name))
+    if not binary.native:
+        return binary
+    return Binary(name, binary.facts, read_isa_facts(data, name, binary.facts.isa))
 
 
 def _check_bytes(name: str, data: bytes, policy: Policy, *, code: bool) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rvbuild.audit.contents import read_binaries
 from rvbuild.audit.floors import policy_for
 from rvbuild.audit.identity import check_identity
+from rvbuild.audit.isa import check_isa
 from rvbuild.audit.linkage import link
 from rvbuild.audit.model import AuditReport, Binary, Finding, Policy
 from rvbuild.audit.searchpath import check_search_path
@@ -27,6 +28,7 @@ def audit_wheel(path: Path, policy: Policy) -> AuditReport:
     found = [*findings, *check_tags(wheel, binaries, policy), *_check_files(wheel)]
     for binary in binaries:
         found += check_identity(binary)
+        found += check_isa(binary)
     found += _check_linkage(wheel, binaries, policy)
     accepted = (_accept(finding, policy) for finding in found)
     return AuditReport(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from rvbuild.elf import ElfFacts
+from rvbuild.isa import IsaFacts
 from rvbuild.target import ELF_MACHINE, Floor
 from rvbuild.wheel import Wheel
 
@@ -47,10 +48,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """One ELF file of a wheel; one inside a static archive is named `lib.a(object.o)`."""
+    """One ELF file of a wheel; one inside a static archive is named `lib.a(object.o)`.
+
+    `isa` is None where the instructions were not looked at: outside of the wheel, or of another
+    machine.
+    """
 
     member: str
     facts: ElfFacts
+    isa: IsaFacts | None = None
 
     @property
     def native(self) -> bool:

@@ -26,7 +26,8 @@ class Workshop:
     """What all jobs of a run share.
 
     `programs` are the build machine's by name (`make`, `cmake`, ...); `network_environment` is what
-    steps with network may see of the user's environment, such as proxies and pip's settings.
+    steps with network may see of the user's environment, such as proxies and pip's settings. `root`
+    is the folder of the build machine's system, which for a container is an unpacked one.
     """
 
     toolchain: Toolchain
@@ -40,6 +41,7 @@ class Workshop:
     launcher: Launcher | None = None
     network_environment: Mapping[str, str] = field(default_factory=dict)
     keep_going: bool = False
+    root: Path = Path("/")
 
 
 @dataclass(frozen=True, slots=True)

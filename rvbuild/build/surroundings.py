@@ -24,6 +24,8 @@ from rvbuild.toolchain.files import environment as toolchain_environment
 # Every date in a result: 2020-02-02, as flit and hatchling take for reproducible archives.
 SOURCE_DATE_EPOCH = 1580601600
 
+UNIX = ("usr/local/bin", "usr/bin", "bin")
+
 
 def data_text(name: str) -> str:
     """Read a file of `rvbuild/data/build`."""
@@ -108,9 +110,9 @@ def lay_out(workshop: Workshop, bench: Bench) -> None:
     folder = bench.folder / "bin"
     folder.mkdir(parents=True, exist_ok=True)
     for name in data_text("host-programs.txt").split():
-        found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin")
+        found = shutil.which(name, path=":".join(str(workshop.root / each) for each in UNIX))
         if found is not None:
-            _link(folder / name, Path(found))
+            _link(folder / name, Path("/") / Path(found).relative_to(workshop.root))
     for name, program in workshop.programs.items():
         _link(folder / name, program)
     if "cc" in bench.job.recipe.requires.tools:

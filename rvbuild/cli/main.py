@@ -14,7 +14,9 @@ from rvbuild.cli import (
     caches,
     config,
     cpus,
+    diff,
     doctor,
+    image,
     indexes,
     kinds,
     patches,
@@ -24,6 +26,7 @@ from rvbuild.cli import (
     shell,
     status,
     tests,
+    triage,
     wheels,
 )
 from rvbuild.cli.failures import READER_GONE, boundary
@@ -39,17 +42,20 @@ app = command_group(
 wheels.register(app)
 plans.register(app)
 tests.register(app)
+triage.register(app)
 scripts.register(app)
 status.register(app)
 shell.register(app)
 doctor.register(app)
 audit.register(app)
+diff.register(app)
 config.register(app)
 indexes.register(app)
 app.add_typer(recipes.app, name="recipe")
 app.add_typer(caches.app, name="cache")
 app.add_typer(cpus.app, name="cpu")
 kinds.register(app)
+app.add_typer(image.app, name="image")
 app.add_typer(patches.app, name="patches")
 
 

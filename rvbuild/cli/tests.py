@@ -1,7 +1,10 @@
 """`rvbuild test`: recipes and wheel files on CPUs, as a table of what went well where."""
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,9 +21,10 @@ from rvbuild.cli.wishes import Wish, pipeline_options, wished_settings
 from rvbuild.errors import RvbuildError, UsageError
 
 if TYPE_CHECKING:
+    from rvbuild.events import Watcher
     from rvbuild.pipeline import House, Options
     from rvbuild.plan import Job, Plan
-    from rvbuild.testing import TestReport
+    from rvbuild.testing import Board, TestReport
 
 SCHEMA = "rvbuild.tests/1"
 
@@ -31,6 +35,19 @@ class Proof:
 
     name: str
     report: "TestReport"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where wheels are tried: on boards, and on emulated CPUs unless boards alone are meant."""
+
+    boards: tuple["Board", ...]
+    emulated: bool
+
+    @property
+    def all(self) -> tuple["Board | None", ...]:
+        """All of them; None stands for QEMU."""
+        return (*((None,) if self.emulated else ()), *self.boards)
 
 
 @dataclass(slots=True)
@@ -59,33 +76,86 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     no_suite: Annotated[
         bool, typer.Option("--no-suite", help="Leave out the projects' own test suites.")
     ] = False,
+    boards: Annotated[
+        list[str] | None,
+        typer.Option("--board", metavar="USER@HOST", help="A board to test on, reached by ssh."),
+    ] = None,
+    memory: Annotated[
+        int | None,
+        typer.Option(metavar="MIB", min=1, help="Memory of all tests together; else what is free."),
+    ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Run what passed before once more.")
+        bool, typer.Option("--again", help="Run what passed or was finished before once more.")
     ] = False,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a JUnit file too.")
     ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page too.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Test wheels on CPUs; recipes are built first. Prints a table of wheels and CPUs."""
-    from rvbuild.cli.junit import write_junit
-
     chosen = wished_settings(context, cpus=cpus, pythons=pythons, floor=floor, jobs=jobs)
     files = [Path(word) for word in words if _is_path(word)]
     names = tuple(word for word in words if not _is_path(word))
     options = pipeline_options(chosen, Wish(names, test=False, suites=not no_suite))
+    places = Places(_boards(boards or ()), emulated=not boards or bool(cpus))
+    options = replace(options, memory_mb=memory, again=again)
     results = Results([], [])
     with watcher(context, chosen) as watch:
         house = open_house(chosen, watch)
         if files:
-            _test_files(select_wheels(files), options, house, results)
+            _test_files(select_wheels(files), places, options, house, results)
         if names:
-            _test_recipes(options, house, results, again=again)
-    reports = [proof.report for proof in results.proofs]
-    if junit is not None:
-        write_junit(reports, junit)
+            _test_recipes(places, options, house, results)
+        reports = [proof.report for proof in results.proofs]
+        _tell_flags(reports, watch)
+    _write(reports, junit, html)
     _show(reports, as_json=as_json)
     _judge(results)
+
+
+def _boards(words: Sequence[str]) -> tuple["Board", ...]:
+    from rvbuild.executor.environment import passthrough
+    from rvbuild.testing import parse_board
+
+    # What the user's own ssh would see, so that keys and agents are found.
+    environment = passthrough(os.environ, ("HOME", "PATH", "SSH_AUTH_SOCK", "USER"))
+    return tuple(parse_board(word, environment) for word in words)
+
+
+def _write(reports: Sequence["TestReport"], junit: Path | None, html: Path | None) -> None:
+    if junit is not None:
+        from rvbuild.cli.junit import write_junit
+
+        write_junit(reports, junit)
+    if html is not None:
+        from rvbuild.testing.html import draw_page
+
+        write_text(draw_page(reports, datetime.now(tz=UTC)), html)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file in one step; raises `UsageError` where that cannot be done."""
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        raise UsageError(f"`{path}` cannot be written", causes=[str(error.strerror)]) from error
+
+
+def _tell_flags(reports: Sequence["TestReport"], watch: "Watcher") -> None:
+    flags = dict.fromkeys(
+        (report.wheel, flag)
+        for report in reports
+        for result in report.results
+        for flag in result.flags
+    )
+    for wheel, flag in flags:
+        watch.note(wheel, flag)
 
 
 def _is_path(word: str) -> bool:
@@ -93,7 +163,7 @@ def _is_path(word: str) -> bool:
 
 
 def _test_files(
-    wheels: Sequence[Path], options: "Options", house: "House", results: Results
+    wheels: Sequence[Path], places: Places, options: "Options", house: "House", results: Results
 ) -> None:
     from rvbuild.pipeline.loose import LooseWheel, choose_tests, prove_file, require_python
     from rvbuild.pythons import known_versions
@@ -106,15 +176,17 @@ def _test_files(
             tests, recipe = choose_tests(wheel, house.catalogue)
             for python in require_python(wheel, options.pythons, known_versions(house.pins)):
                 loose = LooseWheel(wheel.path, python, tests, recipe, folders)
-                results.proofs.append(Proof(wheel.name, prove_file(loose, options, house)))
+                for board in places.all:
+                    report = prove_file(loose, options, house, board)
+                    results.proofs.append(Proof(wheel.name, report))
         except RvbuildError as error:
             # One wheel must not hide what there is to say of the others.
             results.errors.append(error)
 
 
-def _test_recipes(options: "Options", house: "House", results: Results, *, again: bool) -> None:
+def _test_recipes(places: Places, options: "Options", house: "House", results: Results) -> None:
     from rvbuild.pipeline import plan_for, run_plan
-    from rvbuild.pipeline.proof import Trial, prove
+    from rvbuild.pipeline.proof import Trial, prove, prove_on_board
 
     plan = plan_for(options, house)
     tell_skipped(plan, house.watch)
@@ -126,11 +198,16 @@ def _test_recipes(options: "Options", house: "House", results: Results, *, again
         stored = house.store.find(job.key)
         if stored is None:
             continue
-        try:
-            trial = Trial(job, stored, _below(job, plan, wheels))
-            results.proofs.append(Proof(job.recipe.name, prove(trial, options, house, again)))
-        except RvbuildError as error:
-            results.errors.append(error)
+        trial = Trial(job, stored, _below(job, plan, wheels))
+        for board in places.all:
+            try:
+                if board is None:
+                    report = prove(trial, options, house, options.again)
+                else:
+                    report = prove_on_board(trial, board, options, house)
+                results.proofs.append(Proof(job.recipe.name, report))
+            except RvbuildError as error:
+                results.errors.append(error)
 
 
 def _require_wheels(plan: "Plan") -> None:
@@ -166,20 +243,17 @@ def _show(reports: Sequence["TestReport"], *, as_json: bool) -> None:
 
 def draw_reports(reports: Sequence["TestReport"]) -> str:
     """Draw a table with a row for each wheel and a column for each CPU."""
-    columns = dict.fromkeys(result.cpu for report in reports for result in report.results)
+    from rvbuild.testing.table import tabulate
+
+    found = tabulate(reports)
     rows = [
-        (report.wheel, f"python {report.python}", *(_cell(report, cpu) for cpu in columns))
-        for report in reports
+        (
+            *(row.wheel, f"python {row.python}"),
+            *(row.cells[cpu].words if cpu in row.cells else "-" for cpu in found.columns),
+        )
+        for row in found.rows
     ]
-    return table([("wheel", "runtime", *columns), *rows])
-
-
-def _cell(report: "TestReport", cpu: str) -> str:
-    results = [result for result in report.results if result.cpu == cpu]
-    wrong = next((result for result in results if not result.ok), None)
-    if wrong is not None:
-        return f"{wrong.check} {wrong.status}"
-    return "passed" if any(result.status == "passed" for result in results) else "-"
+    return table([("wheel", "runtime", *found.columns), *rows])
 
 
 def _judge(results: Results) -> None:

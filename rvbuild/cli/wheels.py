@@ -9,7 +9,7 @@ from rvbuild.cli import delivery, wishes
 from rvbuild.cli.house import open_house
 from rvbuild.cli.invocation import JsonOption, emit, emit_json, tell, watcher
 from rvbuild.cli.plans import show_plan, tell_skipped
-from rvbuild.cli.wishes import Wish, mode_of, pipeline_options, require_cross, wished_settings
+from rvbuild.cli.wishes import Wish, mode_of, pipeline_options, tell_mode, wished_settings
 from rvbuild.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,12 +60,18 @@ def make_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     cross: wishes.Cross = False,
     native: wishes.Native = False,
     emulated: wishes.Emulated = False,
+    no_container: wishes.NoContainer = False,
     dry_run: DryRun = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build wheels and all below them, audit and test them. Prints each file in `dist`."""
     wish = Wish(
-        tuple(names), mode_of(cross, native, emulated), not no_test, not no_suite, prefer_public
+        tuple(names),
+        mode_of(cross, native, emulated),
+        not no_test,
+        not no_suite,
+        prefer_public,
+        not no_container,
     )
     chosen = wished_settings(
         context,
@@ -89,22 +95,22 @@ def make_libraries(  # noqa: PLR0913 - typer reads the options from the paramete
     cross: wishes.Cross = False,
     native: wishes.Native = False,
     emulated: wishes.Emulated = False,
+    no_container: wishes.NoContainer = False,
     dry_run: DryRun = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build native libraries and all below them. Prints the folder of each."""
     chosen = wished_settings(context, floor=floor, jobs=jobs, toolchain=toolchain)
-    wish = Wish(tuple(names), mode_of(cross, native, emulated))
+    wish = Wish(tuple(names), mode_of(cross, native, emulated), container=not no_container)
     _make(context, chosen, wish, _Manner("library", dry_run, as_json))
 
 
 def _make(context: typer.Context, chosen: "Settings", wish: Wish, manner: _Manner) -> None:
     from rvbuild.pipeline import plan_for, run_plan
 
-    if not manner.dry_run:
-        require_cross(wish.mode)
     options = pipeline_options(chosen, wish)
     with watcher(context, chosen) as watch:
+        tell_mode(wish, watch)
         house = open_house(chosen, watch)
         plan = plan_for(options, house)
         _require_kind(plan, manner.kind)

@@ -8,10 +8,11 @@ import typer
 
 from rvbuild.cli.invocation import settings
 from rvbuild.cli.spelling import did_you_mean
-from rvbuild.errors import MissingToolError, UsageError
+from rvbuild.errors import UsageError
 
 if TYPE_CHECKING:
     from rvbuild.cli.settings import Settings
+    from rvbuild.events import Watcher
     from rvbuild.pipeline import Options
     from rvbuild.recipe.model import Mode
 
@@ -40,6 +41,9 @@ Cpus = Annotated[
 Cross = Annotated[bool, typer.Option("--cross", help="Build here for riscv64, the default.")]
 Native = Annotated[bool, typer.Option("--native", help="Build on riscv64.")]
 Emulated = Annotated[bool, typer.Option("--emulated", help="Build in an emulated container.")]
+NoContainer = Annotated[
+    bool, typer.Option("--no-container", help="With `--native`: build on the bare machine.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Wish:
     test: bool = True
     suites: bool = True
     prefer_public: bool = False
+    container: bool = True
 
 
 def mode_of(cross: bool, native: bool, emulated: bool) -> "Mode":
@@ -62,13 +67,12 @@ def mode_of(cross: bool, native: bool, emulated: bool) -> "Mode":
     return "emulated" if emulated else "cross"
 
 
-def require_cross(mode: "Mode") -> None:
-    """Raise `MissingToolError` for a mode that can be planned and not yet be built."""
-    if mode != "cross":
-        raise MissingToolError(
-            f"this version of rvbuild builds across only, and `--{mode}` was asked for",
-            hint=f"leave `--{mode}` out; `--dry-run` shows its plan",
-        )
+def tell_mode(wish: Wish, watch: "Watcher") -> None:
+    """Warn of what a mode costs; raises `UsageError` for a container option that means nothing."""
+    if not wish.container and wish.mode != "native":
+        raise UsageError("`--no-container` goes with `--native`")
+    if wish.mode == "emulated":
+        watch.note("emulated", "this takes 10 to 50 times as long as building across")
 
 
 def wished_settings(
@@ -101,6 +105,7 @@ def pipeline_options(chosen: "Settings", wish: Wish) -> "Options":
         suites=wish.suites,
         prefer_public=wish.prefer_public,
         compiler_cache=chosen.compiler_cache,
+        container=wish.container,
     )
 
 

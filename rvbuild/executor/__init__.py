@@ -24,7 +24,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """How a command ended: `signal` is set if it was killed, `output` is stdout and stderr joined."""
+    """How a command ended: `signal` is set if it was killed; `output` is both streams."""
 
     exit_code: int
     signal: int | None

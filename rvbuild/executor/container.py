@@ -83,7 +83,9 @@ class Session:
     @property
     def words(self) -> list[str]:
         """What the init program said of the command's end."""
-        return self.told.decode(errors="replace").split()
+        lines = self.told.decode(errors="replace").splitlines()
+        # Before its own, the shell may say `Killed` or the like.
+        return lines[-1].split() if lines else []
 
 
 def _wish(executor: ContainerExecutor, command: Command) -> Wish:

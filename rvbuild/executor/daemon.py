@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docker import APIClient
-from docker.errors import APIError, BuildError, DockerException, ImageNotFound, NotFound
+from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 from docker.types import Mount
 from docker.utils import kwargs_from_env
 from requests.exceptions import RequestException
@@ -164,7 +164,7 @@ class Daemon:
 
     def end(self, container: str, signal: int | None = None) -> None:
         """Send a container a signal, or remove it with all that runs in it; gone ones are fine."""
-        with suppress(NotFound, APIError), talking("cannot end a container"):
+        with talking("cannot end a container"), suppress(APIError):
             if signal is None:
                 self.client.remove_container(container, force=True)
             else:
@@ -207,7 +207,8 @@ def _errno(error: BaseException) -> int | None:
     seen: list[object] = []
     while waiting:
         found = waiting.pop(0)
-        if isinstance(found, OSError) and found.errno is not None:
+        # An exception of two arguments takes its first for a number, whatever it is.
+        if isinstance(found, OSError) and isinstance(found.errno, int):
             return found.errno
         if isinstance(found, BaseException) and found not in seen:
             seen.append(found)

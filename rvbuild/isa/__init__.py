@@ -4,7 +4,8 @@ What is claimed never decides; what is found in the code, and what leads there, 
 answer into findings is `audit`'s.
 """
 
+from rvbuild.isa.guards import kernel_length
 from rvbuild.isa.model import FunctionIsa, IsaFacts, Leak, Verdict
 from rvbuild.isa.read import read_isa_facts
 
-__all__ = ["FunctionIsa", "IsaFacts", "Leak", "Verdict", "read_isa_facts"]
+__all__ = ["FunctionIsa", "IsaFacts", "Leak", "Verdict", "kernel_length", "read_isa_facts"]

@@ -1,9 +1,8 @@
 """What code refers to: calls, jumps, addresses taken, and uses of imports."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rvbuild.isa.encodings import HALF_VALUES, INTERESTING, length
 from rvbuild.isa.model import Region
@@ -13,8 +12,7 @@ OPCODE = 0x7F
 JAL, AUIPC, JALR, LOAD, ADD_IMMEDIATE = 0x6F, 0x17, 0x67, 0x03, 0x13
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """What the instruction at `site` refers to: code at `target`, or an import (`target` is 0).
 
     A call comes back, a jump does not; `take` is taking the address.

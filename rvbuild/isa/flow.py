@@ -1,6 +1,8 @@
 """Which bytes of a function are executed: following its branches, to tell code from data in it."""
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from rvbuild.isa.calls import jump_distance, signed
 from rvbuild.isa.encodings import LONG, Encodings, length
@@ -11,10 +13,22 @@ OPCODES = frozenset(
     {0x03, 0x07, 0x0F, 0x13, 0x17, 0x1B, 0x23, 0x27, 0x2F, 0x33, 0x37, 0x3B, 0x43, 0x47, 0x4B}
     | {0x4F, 0x53, 0x57, 0x63, 0x67, 0x6F, 0x73, 0x77, 0x0B, 0x2B, 0x5B, 0x7B}
 )
+# By opcode, the place of further bits and their values in rv64gc.
+FURTHER = {
+    0x33: (25, 0x7F, frozenset({0x00, 0x01, 0x20})),
+    0x3B: (25, 0x7F, frozenset({0x00, 0x01, 0x20})),
+    0x2F: (27, 0x1F, frozenset({0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28})),
+    0x43: (25, 0x03, frozenset({0, 1})),
+    0x47: (25, 0x03, frozenset({0, 1})),
+    0x4B: (25, 0x03, frozenset({0, 1})),
+    0x4F: (25, 0x03, frozenset({0, 1})),
+    0x53: (27, 0x1F, frozenset({0, 1, 2, 3, 4, 5, 8, 11, 20, 24, 26, 28, 30})),
+}
+VENDOR = "xvendor"
 # By opcode, the values of the width bits that rv64gc gives a meaning.
 WIDTHS = {0x03: 0x7F, 0x23: 0x0F, 0x63: 0xF3, 0x67: 0x01, 0x0F: 0x07, 0x1B: 0x23, 0x3B: 0xF3}
 BRANCH, JAL, JALR = 0x63, 0x6F, 0x67
-RETURN_REGISTERS = (1, 5)
+RETURN_REGISTER = 1
 QUADRANT = 0xE003
 KEPT_BACK = 0x8000
 SHORT_JUMP, SHORT_BRANCHES = 0xA001, (0xC001, 0xE001)
@@ -28,11 +42,13 @@ def executed_hits(hits: Hits, function: Function, region: Region, table: Encodin
     where the function is known again, could be instructions.
     """
     reached, computed = _reach(function, region)
-    return hits.only(
-        number
-        for number, address in enumerate(hits.addresses)
-        if address in reached or (computed and _readable(address, function, region, reached, table))
-    )
+    if not function.names and not all(_sound(each, function, region, table) for each in reached):
+        # Only a pointer says that this is code, and it is not.
+        return hits.only(())
+    unreached = [each for each in hits.addresses if each not in reached]
+    if computed and unreached:
+        reached |= _readable(unreached, function, region, reached, table)
+    return hits.only(n for n, address in enumerate(hits.addresses) if address in reached)
 
 
 def _reach(function: Function, region: Region) -> tuple[set[int], bool]:
@@ -53,6 +69,13 @@ def _reach(function: Function, region: Region) -> tuple[set[int], bool]:
     return reached, computed
 
 
+def _sound(address: int, function: Function, region: Region, table: Encodings) -> bool:
+    """Say whether a reached instruction is one, and ends where the function does at the latest."""
+    word = word_at(region, address)
+    fits = address + 2 * length(word & 0xFFFF) <= function.end
+    return fits and (word == 0 or _meaningful(word, table))
+
+
 def _successors(word: int, address: int) -> tuple[tuple[int, ...], bool, bool]:
     """Give where an instruction may lead, whether the next one is, and whether it is computed."""
     if word & LONG != LONG:
@@ -70,7 +93,7 @@ def _successors(word: int, address: int) -> tuple[tuple[int, ...], bool, bool]:
         # A call returns; a jump does not.
         return (address + jump_distance(word),), register != 0, False
     if opcode == JALR:
-        computed = register == 0 and word >> 15 & 31 not in RETURN_REGISTERS
+        computed = register == 0 and word >> 15 & 31 != RETURN_REGISTER
         return (), register != 0, computed
     return (), True, False
 
@@ -99,24 +122,35 @@ def _short_successors(word: int, address: int) -> tuple[tuple[int, ...], bool, b
         return (address + signed(value, 9),), True, False
     register = word >> 7 & 31
     if word & 0xF07F == SHORT_REGISTER_JUMP and register:
-        return (), False, register not in RETURN_REGISTERS
+        return (), False, register != RETURN_REGISTER
     return (), word != 0, False
 
 
 def _readable(
-    address: int, function: Function, region: Region, reached: set[int], table: Encodings
-) -> bool:
-    """Say whether the unreached bytes around an address could all be instructions."""
-    start = max((each for each in reached if each < address), default=function.start)
-    behind = start + 2 * length(word_at(region, start) & 0xFFFF)
-    aligned = False
-    for position, word in _instructions(behind, function.end, region):
-        if position in reached:
-            break
-        aligned |= position == address
-        if not _meaningful(word, table):
-            return False
-    return aligned
+    addresses: Sequence[int],
+    function: Function,
+    region: Region,
+    reached: AbstractSet[int],
+    table: Encodings,
+) -> set[int]:
+    """Give the instructions between reached ones, where all that lies there could be some.
+
+    Only stretches that have one of the addresses are looked at; the addresses are in order.
+    """
+    found: set[int] = set()
+    ordered = sorted(reached)
+    behind = 0
+    for address in addresses:
+        if address < behind:
+            continue
+        number = bisect_left(ordered, address)
+        behind = ordered[number] if number < len(ordered) else function.end
+        before = ordered[number - 1]
+        start = before + 2 * length(word_at(region, before) & 0xFFFF)
+        stretch = dict(_instructions(start, behind, region))
+        if all(_meaningful(word, table) for word in stretch.values()):
+            found.update(stretch)
+    return found
 
 
 def _instructions(position: int, end: int, region: Region) -> Iterator[tuple[int, int]]:
@@ -136,10 +170,16 @@ def word_at(region: Region, address: int) -> int:
 
 
 def _meaningful(word: int, table: Encodings) -> bool:
+    """Say whether a processor could know an instruction; vendors' own are taken for data."""
+    extension = table.extension(word)
+    if extension is not None:
+        return extension != VENDOR
     if word & LONG != LONG:
         # Of the short ones, those that are defined to be illegal or kept back.
-        return word & 0xFFE3 != 0 and (word & QUADRANT != KEPT_BACK or bool(table.extension(word)))
-    if word & 0x7F not in OPCODES:
-        return False
-    widths = WIDTHS.get(word & 0x7F, 0xFF)
-    return widths >> (word >> 12 & 7) & 1 == 1 or table.extension(word) is not None
+        return word & 0xFFE3 != 0 and word & QUADRANT != KEPT_BACK
+    opcode = word & 0x7F
+    place, mask, values = FURTHER.get(opcode, (0, 0, frozenset({0})))
+    widths = WIDTHS.get(opcode, 0xFF)
+    return (
+        opcode in OPCODES and widths >> (word >> 12 & 7) & 1 == 1 and word >> place & mask in values
+    )

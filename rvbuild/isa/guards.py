@@ -10,8 +10,13 @@ import yaml
 
 from rvbuild.isa.model import Region
 
-# `li a7, 258` for the instruction `ecall`, and `li a0, 258` for libc's `syscall`: riscv_hwprobe.
-PROBES = {b"\x93\x08\x20\x10": None, b"\x13\x05\x20\x10": "syscall"}
+# `li a7, 258`, before the instruction `ecall`: the system call riscv_hwprobe.
+OWN_PROBE = b"\x93\x08\x20\x10"
+# `li a0, 258`, for libc's `syscall`; where that is not imported but linked in, the zeros for the
+# last three arguments have to be near: `li a3, 0`, `li a4, 0`, `li a5, 0`.
+LIBC_PROBE = b"\x13\x05\x20\x10"
+LAST_ARGUMENTS = (b"\x81\x46", b"\x01\x47", b"\x81\x47")
+NEAR_BYTES = 32
 PROBING = "the system call riscv_hwprobe"
 
 
@@ -62,11 +67,17 @@ def kernel_length(names: Sequence[str]) -> int:
 def probe_sites(regions: Sequence[Region], imports: frozenset[str]) -> Iterator[int]:
     """List the addresses where the number of the system call is put into its register."""
     for region in regions:
-        for code, needed in PROBES.items():
-            if needed is not None and needed not in imports:
-                continue
-            position = region.data.find(code)
-            while position >= 0:
-                if position % 2 == 0:
-                    yield region.address + position
-                position = region.data.find(code, position + 1)
+        for position in _positions(region.data, OWN_PROBE):
+            yield region.address + position
+        for position in _positions(region.data, LIBC_PROBE):
+            near = region.data[max(position - NEAR_BYTES, 0) : position + NEAR_BYTES]
+            if "syscall" in imports or all(each in near for each in LAST_ARGUMENTS):
+                yield region.address + position
+
+
+def _positions(data: bytes, code: bytes) -> Iterator[int]:
+    position = data.find(code)
+    while position >= 0:
+        if position % 2 == 0:
+            yield position
+        position = data.find(code, position + 1)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from rvbuild.isa.calls import Reference
 from rvbuild.isa.guards import Guards
-from rvbuild.isa.layout import function_at
 from rvbuild.isa.model import Function, FunctionIsa, Layout, Leak
 
 # How many calls lie between a function and the one that asks on its behalf.
@@ -33,34 +32,36 @@ class Graph:
 
 
 def build_graph(
-    layout: Layout, references: Iterable[Reference], probes: Iterable[int], known: Guards
+    layout: Layout, references: Sequence[Reference], probes: Iterable[int], known: Guards
 ) -> Graph:
     """Put calls between functions, and mark where the processor is asked."""
-    functions = layout.functions
     outward: dict[int, list[tuple[int, int]]] = {}
     inward: dict[int, list[tuple[int, int]]] = {}
-    asks: dict[int, int] = {}
-    sites = list(probes)
     for each in references:
-        if each.kind == "import":
-            sites += [each.site] if each.imported in known.imports else []
         if each.kind not in ("call", "jump"):
             continue
-        caller, callee = function_at(functions, each.site), function_at(functions, each.target)
-        if caller is None or callee is None or caller == callee:
-            continue
-        outward.setdefault(caller, []).append((each.site, callee))
-        inward.setdefault(callee, []).append((each.site, caller))
+        caller, callee = layout.function_at(each.site), layout.function_at(each.target)
+        if caller is not None and callee is not None and caller != callee:
+            outward.setdefault(caller, []).append((each.site, callee))
+            inward.setdefault(callee, []).append((each.site, caller))
+    uses = [each.site for each in references if each.imported in known.imports]
+    asks = _askers(layout, [*probes, *uses], known)
+    _pass_on(asks, inward)
+    return Graph(layout.functions, outward, inward, asks)
+
+
+def _askers(layout: Layout, sites: Sequence[int], known: Guards) -> dict[int, int]:
+    """Map functions that ask by themselves to the first address where they do."""
+    asks: dict[int, int] = {}
     for site in sites:
-        index = function_at(functions, site)
+        index = layout.function_at(site)
         # Stubs of imports lie in no function: what they use is used by their callers.
-        if index is not None and functions[index].rooted:
+        if index is not None and layout.functions[index].rooted:
             _ask(index, site, asks)
-    for index, function in enumerate(functions):
+    for index, function in enumerate(layout.functions):
         if known.imports.intersection(function.names):
             asks[index] = function.start
-    _pass_on(asks, inward)
-    return Graph(functions, outward, inward, asks)
+    return asks
 
 
 def _ask(index: int, site: int, asks: dict[int, int]) -> None:
@@ -110,6 +111,9 @@ def _by_itself(
         return replace(each, status="named", reason=family.name)
     if graph.asked_before(index, each.first):
         return replace(each, status="checks", reason="asks the processor first")
+    if each.registers_only and each.function.start not in layout.starters:
+        # Unwinders read the length of a vector register when unwind tables speak of one.
+        return replace(each, status="reads", reason="reads registers of the vector unit")
     if each.function.start in layout.indirect:
         return replace(each, status="leak", reason="the loader calls it to choose a function")
     return each
@@ -118,7 +122,7 @@ def _by_itself(
 def _leak_at_loading(judged: dict[int, FunctionIsa], graph: Graph, layout: Layout) -> None:
     """Follow what runs when the file is loaded, as far as nobody has asked."""
     for start, what in layout.starters.items():
-        first = function_at(graph.functions, start)
+        first = layout.function_at(start)
         if first is None:
             continue
         paths: dict[int, tuple[int, ...]] = {first: (first,)}

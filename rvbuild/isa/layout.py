@@ -50,8 +50,10 @@ def read_layout(image: Image, regions: Sequence[Region]) -> Layout:
     starters = _starters(image, dynamic, known)
     for address in (*_unwind_starts(image), *starters, *dynamic.indirect):
         known.setdefault(address, _Known())
+    functions = tuple(_divide(regions, known))
     return Layout(
-        functions=tuple(_divide(regions, known)),
+        functions=functions,
+        starts=tuple(each.start for each in functions),
         data=_data_spans(symbols, regions),
         mapped=any(each.name.startswith("$x") for each in symbols),
         starters=starters,
@@ -67,27 +69,19 @@ def read_layout(image: Image, regions: Sequence[Region]) -> Layout:
 def divide_further(
     layout: Layout, regions: Sequence[Region], references: Iterable[Reference]
 ) -> Layout:
-    """Add the entries that no table names: what is called, jumped to from outside, or pointed to."""
-    functions = layout.functions
-    known = {
-        each.start: _Known(list(each.names), each.exported) for each in functions if each.rooted
-    }
+    """Add the entries that no table names: what is called, jumped to or pointed to."""
+    rooted = (each for each in layout.functions if each.rooted)
+    known = {each.start: _Known(list(each.names), each.exported) for each in rooted}
     for address in layout.pointers:
         known.setdefault(address, _Known())
     for each in references:
         # A jump within a function is no entry.
         if each.kind in ("call", "take") or (
-            each.kind == "jump"
-            and function_at(functions, each.site) != function_at(functions, each.target)
+            each.kind == "jump" and layout.function_at(each.site) != layout.function_at(each.target)
         ):
             known.setdefault(each.target & ~1, _Known())
-    return replace(layout, functions=tuple(_divide(regions, known)))
-
-
-def function_at(functions: Sequence[Function], address: int) -> int | None:
-    """Give the index of the function that has an address; they are in order."""
-    index = bisect_right(functions, address, key=lambda each: each.start) - 1
-    return index if index >= 0 and address < functions[index].end else None
+    functions = tuple(_divide(regions, known))
+    return replace(layout, functions=functions, starts=tuple(each.start for each in functions))
 
 
 def _symbols(image: Image, dynamic: Dynamic) -> Iterator[_Symbol]:

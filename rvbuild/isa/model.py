@@ -1,11 +1,12 @@
 """What is known of a file's code and what is concluded from it, as frozen values."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 Verdict = Literal["baseline", "dispatched", "leaks"]
-Status = Literal["named", "checks", "inherits", "by pointer", "unseen", "leak"]
+Status = Literal["named", "checks", "inherits", "by pointer", "reads", "unseen", "leak"]
 VectorVersion = Literal["1.0", "0.7.1"]
 
 
@@ -44,7 +45,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the code of a file is divided.
+    """How the code of a file is divided: functions in order, and where each starts.
 
     `data` are (start, end) of what is no code though it is among it, `starters` the addresses that
     run when the file is loaded with why, `slots` the places that the loader fills with the address
@@ -53,6 +54,7 @@ class Layout:
     """
 
     functions: tuple[Function, ...]
+    starts: tuple[int, ...]
     data: tuple[tuple[int, int], ...] = ()
     mapped: bool = False
     starters: Mapping[int, str] = field(default_factory=dict)
@@ -60,13 +62,23 @@ class Layout:
     indirect: tuple[int, ...] = ()
     pointers: frozenset[int] = frozenset()
 
+    def covering(self, address: int) -> int:
+        """Give the index of the last function that begins at or before an address; -1 for none."""
+        return bisect_right(self.starts, address) - 1
+
+    def function_at(self, address: int) -> int | None:
+        """Give the index of the function that has an address."""
+        index = self.covering(address)
+        return index if index >= 0 and address < self.functions[index].end else None
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionIsa:
     """What one function has beyond rv64gc: instructions by extension, `first` the address of one.
 
     `split` counts reads of single registers out of a group that was loaded as a whole, which is
-    right for one vector length only, unless the whole register is meant.
+    right for one vector length only, unless the whole register is meant. `registers_only` is true
+    for one that only reads the vector unit's control registers.
     """
 
     function: Function
@@ -74,6 +86,7 @@ class FunctionIsa:
     first: int
     vector: VectorVersion | None = None
     split: int = 0
+    registers_only: bool = False
     status: Status = "unseen"
     reason: str = ""
 

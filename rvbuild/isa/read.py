@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rvbuild.isa.calls import Reference, find_references
+from rvbuild.isa.calls import OPCODE, Reference, find_references
 from rvbuild.isa.encodings import encodings
 from rvbuild.isa.flow import executed_hits
 from rvbuild.isa.guards import PROBING, guards, probe_sites
 from rvbuild.isa.image import RELOCATABLE, Image, open_image
 from rvbuild.isa.judge import build_graph, judge, leaks_of
-from rvbuild.isa.layout import divide_further, function_at, read_layout
+from rvbuild.isa.layout import divide_further, read_layout
 from rvbuild.isa.model import (
     Function,
     FunctionIsa,
@@ -31,10 +31,11 @@ from rvbuild.isa.vector import (
     vector_version,
 )
 
-# So many in one function, with one that sets vtype, are no accident and need not be followed.
+# So many in one function, with one that sets vtype, are no accident, whatever leads there.
 PLAIN_HITS = 16
 # Beyond that, groups of registers are not followed: it is a note, and takes a second each.
 MOST_FOLLOWED = 1_000_000
+SYSTEM = 0x73
 Scanned = Sequence[tuple[Region, Hits]]
 
 
@@ -85,9 +86,7 @@ def _read_region(region: Region, hits: Hits, layout: Layout, found: _Found) -> N
         hits = find_hits(region, encodings(), data)
     position = 0
     while position < len(hits):
-        index = function_at(layout.functions, hits.addresses[position])
-        if index is None:
-            raise ValueError(f"no function covers {hits.addresses[position]:#x}")
+        index = layout.covering(hits.addresses[position])
         function = layout.functions[index]
         inside = hits.between(function.start, function.end)
         position += len(inside)
@@ -101,12 +100,14 @@ def _believed(hits: Hits, function: Function, region: Region, layout: Layout) ->
     """Drop what is data that looks like instructions."""
     meant = hits.only(n for n, word in enumerate(hits.words) if valid_configuration(word))
     configuring = any(configured(word) is not None for word in meant.words)
-    if configuring and len(meant) >= PLAIN_HITS:
-        return meant
     if layout.mapped and region.trusted:
         return meant
+    plain = configuring and len(meant) >= PLAIN_HITS
     if function.rooted and (region.trusted or function.names or configuring):
-        return executed_hits(meant, function, region, encodings())
+        executed = executed_hits(meant, function, region, encodings())
+        return executed if len(executed) or not plain else meant
+    if plain:
+        return meant
     # Nothing is known to lead here; single words count only where a section says that it is code
     # and has no entry at all.
     alone = region.trusted and (function.start, function.end) == (region.address, region.end)
@@ -125,6 +126,7 @@ def _describe(function: Function, hits: Hits) -> FunctionIsa:
         extensions=dict(sorted(counts.items())),
         first=hits.addresses[0],
         vector=vector_version(vector) if vector else None,
+        registers_only=all(word & OPCODE == SYSTEM for word in hits.words),
         split=count_split_groups(vector) if len(vector) < MOST_FOLLOWED else 0,
     )
 
@@ -164,7 +166,8 @@ def _facts(
     for each in ordered:
         totals.update(each.extensions)
     leaks = leaks_of(ordered)
-    verdict: Verdict = "leaks" if leaks else "dispatched" if ordered else "baseline"
+    instructing = any(each.status != "reads" for each in ordered)
+    verdict: Verdict = "leaks" if leaks else "dispatched" if instructing else "baseline"
     families = Counter(each.reason for each in ordered if each.status == "named")
     return IsaFacts(
         claimed=claimed,

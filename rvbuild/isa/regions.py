@@ -1,13 +1,15 @@
 """Which bytes of a file are executable: what the loader maps so, less what sections say is data."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from rvbuild.isa.image import NO_BITS, RELOCATABLE, SEGMENT_LOAD, Image, Section
+from rvbuild.isa.image import NO_BITS, RELOCATABLE, SEGMENT_LOAD, Image, Section, damaged
 from rvbuild.isa.model import Region
 
 SEGMENT_EXECUTABLE = 1
 SECTION_ALLOCATED = 2
 SECTION_EXECUTABLE = 4
+ADDRESS_SPACE = 1 << 64
 Span = tuple[int, int]
 
 
@@ -18,9 +20,11 @@ def executable_regions(image: Image) -> tuple[Region, ...]:
     counts as code.
     """
     sections = [each for each in image.sections if each.flags & SECTION_ALLOCATED and each.size]
+    _refuse_wrapping(image)
     code = [each for each in sections if each.flags & SECTION_EXECUTABLE and each.kind != NO_BITS]
     if image.kind == RELOCATABLE:
-        return tuple(_region(image, _span(each), each.offset, trusted=True) for each in code)
+        found = [_region(image, _span(each), each.offset, trusted=True) for each in code]
+        return _in_order(image, found)
     regions = []
     for segment in image.segments:
         if segment.kind != SEGMENT_LOAD or not segment.flags & SEGMENT_EXECUTABLE:
@@ -35,7 +39,21 @@ def executable_regions(image: Image) -> tuple[Region, ...]:
         rest = _without(whole, [*header, *map(_span, sections)])
         regions += [_region(image, span, span[0] + shift, trusted=True) for span in trusted]
         regions += [_region(image, span, span[0] + shift, trusted=False) for span in rest]
-    return tuple(sorted((each for each in regions if each.data), key=lambda each: each.address))
+    return _in_order(image, regions)
+
+
+def _refuse_wrapping(image: Image) -> None:
+    ends = [each.address + each.size for each in image.segments]
+    ends += [each.address + each.size for each in image.sections]
+    if max(ends, default=0) > ADDRESS_SPACE:
+        raise damaged(image.name, "an address lies beyond the last one")
+
+
+def _in_order(image: Image, regions: list[Region]) -> tuple[Region, ...]:
+    ordered = sorted((each for each in regions if each.data), key=lambda each: each.address)
+    if any(one.end > other.address for one, other in pairwise(ordered)):
+        raise damaged(image.name, "some of its code is there twice")
+    return tuple(ordered)
 
 
 def _span(section: Section) -> Span:

@@ -86,12 +86,12 @@ def _find(halves: "array[int]", address: int, table: Encodings, hits: Hits) -> N
     # The same few forms come again and again, and looking one up takes longer than walking on.
     forms: dict[int, str | None] = {}
     for position in sweep(halves, table.steps):
-        word = halves[position]
+        form = word = halves[position]
         if word & LONG == LONG:
             if position == last:
                 break
             word |= halves[position + 1] << 16
-        form = word if word & VECTOR_OPCODES == OP_V else word & FORM
+            form = word if word & VECTOR_OPCODES == OP_V else word & FORM
         if form not in forms:
             forms[form] = table.extension(form)
         extension = forms[form]

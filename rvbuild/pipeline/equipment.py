@@ -16,12 +16,13 @@ from rvbuild.kit.fortran import install_fortran
 from rvbuild.kit.programs import install_program
 from rvbuild.pipeline.meson import install_meson
 from rvbuild.pipeline.model import House, Options
+from rvbuild.pipeline.modes import build_house, build_root, in_container
 from rvbuild.plan import Job
 from rvbuild.pythons import Interpreter, install_interpreter
 from rvbuild.sysroot import Sysroot, install_sysroot
 from rvbuild.toolchain import Toolchain
 from rvbuild.toolchain.install import Parts, install_toolchain
-from rvbuild.toolchain.probe import probe_toolchain
+from rvbuild.toolchain.probe import Executors, probe_toolchain
 
 # What each build system is driven by, beside what a recipe asks for.
 PROGRAMS = {
@@ -39,18 +40,20 @@ SOCKET_BYTES = 100
 
 @dataclass(frozen=True, slots=True)
 class Kits:
-    """The installed kits that every job uses."""
+    """The installed kits that every job uses, and the house of the machine that builds."""
 
     sysroot: Sysroot
     emulator: Emulator
     toolchain: Toolchain
+    house: House
 
 
 def install_kits(options: Options, house: House) -> Kits:
     """Have sysroot, emulator and a probed toolchain on disk."""
+    builder = build_house(options, house)
     sysroot = install_sysroot(options.floor, house.pins, house.supplies)
     emulator = install_emulator(house.host, house.pins, house.supplies)
-    pkg_config = install_program("pkgconf", house.host, house.pins, house.supplies)
+    pkg_config = install_program("pkgconf", builder.host, house.pins, house.supplies)
     parts = Parts(
         sysroot=sysroot.root,
         gcc_install=sysroot.gcc_install,
@@ -58,9 +61,12 @@ def install_kits(options: Options, house: House) -> Kits:
         emulator=emulator.program,
         pkg_config=pkg_config,
     )
-    toolchain = install_toolchain(options.toolchain, house.host, house.pins, parts, house.supplies)
-    probe_toolchain(toolchain, emulator.program, house.executor, house.watch)
-    return Kits(sysroot, emulator, toolchain)
+    toolchain = install_toolchain(
+        options.toolchain, builder.host, house.pins, parts, house.supplies
+    )
+    executors = Executors(builder.executor, house.executor)
+    probe_toolchain(toolchain, emulator.program, executors, house.watch)
+    return Kits(sysroot, emulator, toolchain, builder)
 
 
 def install_pythons(versions: tuple[str, ...], house: House) -> dict[str, Interpreter]:
@@ -86,18 +92,22 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
     kits = install_kits(options, house)
     versions = tuple(dict.fromkeys(job.python for job in jobs if job.python is not None))
     names = {name for job in jobs for name in _programs(job)}
-    programs = {name: _install(name, house) for name in sorted(names)}
+    programs = {name: _install(name, kits.house) for name in sorted(names)}
+    if kits.house.host != house.host:
+        # What finishes the target's Python is run once, and better not emulated.
+        install_pythons(versions, house)
     with _compiler_cache(options, house) as launcher:
         yield Workshop(
             toolchain=kits.toolchain,
             sysroot=kits.sysroot,
             emulator=kits.emulator,
-            interpreters=install_pythons(versions, house),
+            interpreters=install_pythons(versions, kits.house),
             programs=programs,
-            executor=house.executor,
+            executor=kits.house.executor,
             watch=house.watch,
             cache=house.places.cache,
             launcher=launcher,
+            root=build_root(options, house),
             # PATH is for git alone: what is built here finds only the programs of its own job.
             network_environment={
                 name: text for name, text in house.environment.items() if name != "PATH"
@@ -121,7 +131,8 @@ def _programs(job: Job) -> tuple[str, ...]:
 
 @contextmanager
 def _compiler_cache(options: Options, house: House) -> Iterator[Launcher | None]:
-    if options.compiler_cache == "off":
+    # Its server starts the compilers itself, and is outside of any container.
+    if options.compiler_cache == "off" or in_container(options):
         yield None
         return
     program = install_program("sccache", house.host, house.pins, house.supplies)

@@ -4,7 +4,9 @@ import hashlib
 from importlib import resources
 
 from rvbuild.emulator import emulator_digest
+from rvbuild.image import base_digest
 from rvbuild.pipeline.model import House, Options
+from rvbuild.pipeline.modes import build_machine, in_container
 from rvbuild.plan import Inputs, Recipes
 from rvbuild.pythons import interpreter_digest
 from rvbuild.recipe.model import Recipe
@@ -15,15 +17,15 @@ from rvbuild.toolchain.install import toolchain_digest
 def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> Inputs:
     """Collect the digests of everything that jobs of these recipes read besides the recipes."""
     sysroot = sysroot_digest(options.floor, house.pins)
+    machine = build_machine(options.mode, house.host)
     return Inputs(
-        toolchain=toolchain_digest(options.toolchain, house.host, house.pins, sysroot),
+        toolchain=toolchain_digest(options.toolchain, machine, house.pins, sysroot),
         sysroot=sysroot,
         emulator=emulator_digest(house.host, house.pins),
-        tools=_tools_digest(house),
+        tools=_tools_digest(options, house),
         environment=_environment_digest(),
         pythons={
-            version: interpreter_digest(version, house.host, house.pins)
-            for version in options.pythons
+            version: interpreter_digest(version, machine, house.pins) for version in options.pythons
         },
         patches={
             (recipe.name, entry.value): _digest(house, recipe, entry.value)
@@ -41,8 +43,10 @@ def _environment_digest() -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
-def _tools_digest(house: House) -> str:
+def _tools_digest(options: Options, house: House) -> str:
     texts = [(house.pins / name).read_bytes() for name in ("tools.yaml", "fortran.yaml")]
+    if in_container(options):
+        texts.append(base_digest(house.pins).encode())
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """Testing a wheel file, whoever made it. Nothing of that is stored."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.tags import compatible_tags, cpython_tags
@@ -8,12 +9,17 @@ from packaging.tags import compatible_tags, cpython_tags
 from rvbuild.errors import UsageError
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.proof import chosen_cpus, runtime_for, suite_source
+from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.recipe.model import Recipe, Test
-from rvbuild.target import python_tag
-from rvbuild.testing import Bench, TestReport, check_wheel
-from rvbuild.wheel import Wheel
-from rvbuild.wheel.modules import top_modules
+from rvbuild.target import Floor, compatible_platforms, python_tag
+from rvbuild.testing import Bench, Board, TestReport
+from rvbuild.testing.known_data import Circumstances
+from rvbuild.testing.made_up import made_up_tests
+from rvbuild.wheel import Wheel, read_wheel
+
+NEWER = re.compile(r"version `(GLIBCXX|CXXABI|GCC)_[0-9.]+' not found")
+OLDER_RUNTIME = "not tried: the wheel needs a newer libstdc++ than that of floor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +37,48 @@ class LooseWheel:
     folders: tuple[Path, ...] = ()
 
 
-def prove_file(loose: LooseWheel, options: Options, house: House) -> TestReport:
-    """Run a wheel file's tests on each CPU."""
+def prove_file(
+    loose: LooseWheel, options: Options, house: House, board: Board | None = None
+) -> TestReport:
+    """Run a wheel file's tests on each CPU, or on a board."""
     tests = loose.tests if options.suites else loose.tests.model_copy(update={"suite": None})
     label = "-".join(loose.path.name.split("-")[:2])
     job = f"{label}:{python_tag(loose.python)}"
-    name = f"test {job}"
     source = None if loose.recipe is None else suite_source(loose.recipe, tests, house)
     bench = Bench(
         runtime=runtime_for(loose.python, options.floor, house),
         executor=house.executor,
-        workspace=house.places.work / name.replace(" ", "-").replace(":", "-"),
+        workspace=house.places.work / f"test-{job.replace(':', '-')}",
         watch=house.watch,
         job=job,
         wheel_folders=loose.folders,
         environment=house.environment,
         source=source,
     )
-    with house.store.lock(name):
-        return check_wheel(loose.path, tests, chosen_cpus(tests, options), bench)
+    wheel = read_wheel(loose.path)
+    around = Circumstances(wheel.name, wheel.version, options.floor)
+    subject = Subject(loose.path, tests, around, bench)
+    if board is not None:
+        return try_on_board(subject, board, house, again=options.again)
+    report = try_on_cpus(subject, chosen_cpus(tests, options), options, house)
+    return excuse_newer(report, wheel, options.floor)
+
+
+def excuse_newer(report: TestReport, wheel: Wheel, floor: Floor) -> TestReport:
+    """Skip what our runtime is too old for, where the wheel's own tag says that it may be.
+
+    The runtime's libstdc++ is that of `floor`. A wheel that promises no more than a newer one is
+    not to be called wrong for that, nor right.
+    """
+    if any(platform in compatible_platforms(floor) for platform in wheel.platforms):
+        return report
+    results = tuple(
+        replace(result, status="skipped", explanation=f"{OLDER_RUNTIME} {floor}: {found[0]}")
+        if result.status == "failed" and (found := NEWER.search(result.explanation))
+        else result
+        for result in report.results
+    )
+    return replace(report, results=results)
 
 
 def choose_tests(wheel: Wheel, catalogue: Catalogue) -> tuple[Test, Recipe | None]:
@@ -58,7 +87,7 @@ def choose_tests(wheel: Wheel, catalogue: Catalogue) -> tuple[Test, Recipe | Non
     The suite of another version is left out: its tests are of other sources.
     """
     if not catalogue.has(wheel.name):
-        return Test(imports=top_modules(wheel)), None
+        return made_up_tests(wheel), None
     if wheel.version in catalogue.versions(wheel.name):
         recipe = catalogue.find(wheel.name, wheel.version)
         return recipe.test, recipe

@@ -7,6 +7,7 @@ from typing import Literal
 
 from rvbuild.errors import RvbuildError
 from rvbuild.events import Watcher
+from rvbuild.executor.container import ContainerExecutor
 from rvbuild.executor.local import LocalExecutor
 from rvbuild.fetch import Network
 from rvbuild.kit import Supplies
@@ -29,7 +30,7 @@ class House:
     places: Places
     network: Network
     watch: Watcher
-    executor: LocalExecutor
+    executor: LocalExecutor | ContainerExecutor
     catalogue: Catalogue
     pins: Path
     host: str
@@ -56,6 +57,9 @@ class Options:
     """What is asked for; `cpus` empty means those that each recipe names.
 
     `names` are like `numpy` or `numpy==2.5.5`. `compiler_cache` is `local`, `off` or an address.
+    `container` False builds natively on the bare machine.
+    `memory_mb` is what tests may take together, None for what is free; `again` tests what passed
+    or was finished before once more.
     """
 
     names: tuple[str, ...]
@@ -69,6 +73,9 @@ class Options:
     suites: bool = True
     prefer_public: bool = False
     compiler_cache: str = "local"
+    container: bool = True
+    memory_mb: int | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

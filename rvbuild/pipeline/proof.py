@@ -9,21 +9,24 @@ from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import CheckError
 from rvbuild.pipeline.equipment import install_pythons
 from rvbuild.pipeline.model import House, Options
+from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus
 from rvbuild.plan import Job, test_key
 from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Recipe, Test
 from rvbuild.store import Draft, Stored
 from rvbuild.sysroot import Sysroot, install_sysroot
-from rvbuild.target import Cpu, Floor, cpus
+from rvbuild.target import Cpu, Floor, cpus, profiles
 from rvbuild.testing import (
     Bench,
+    Board,
     CpuResult,
     Runtime,
     TestReport,
-    check_wheel,
     read_report,
     write_report,
 )
+from rvbuild.testing.known_data import Circumstances, with_known
+from rvbuild.testing.numeric import program_digest
 from rvbuild.wheel import read_wheel
 from rvbuild.wheel.modules import top_modules
 
@@ -45,9 +48,14 @@ class Trial:
 
 
 def chosen_cpus(tests: Test, options: Options) -> tuple[Cpu, ...]:
-    """Give the CPUs to test on: those asked for, else the recipe's; `all` means the catalogue."""
+    """Give the CPUs to test on: those asked for, else the recipe's.
+
+    `all` means every profile and vector length; boards, which QEMU only comes near, go by name.
+    """
     names = options.cpus or tests.cpus
-    return tuple(cpus().values()) if names == ("all",) else tuple(cpus()[name] for name in names)
+    if names == ("all",):
+        return tuple(profiles().values())
+    return tuple(cpus()[name] for name in names)
 
 
 def told_tests(trial: Trial) -> Test:
@@ -65,15 +73,15 @@ def prove(
     again: bool = False,  # noqa: FBT001, FBT002 - the option of the same name
 ) -> TestReport:
     """Give the report of a wheel, from the store where the same test passed before."""
-    tests = told_tests(trial)
-    if not options.suites:
-        tests = tests.model_copy(update={"suite": None})
+    # What is known to fail decides the result, so that it is part of the key.
+    tests = with_known(_tests(trial, options), _around(trial), house.catalogue.folders)
     processors = chosen_cpus(tests, options)
     key = _key(trial, tests, processors)
     found = None if again else house.store.find(key)
     if found is not None:
         return read_report(found.files / REPORT)
-    report = _check(trial, tests, processors, house)
+    subject = Subject(trial.wheel, tests, _around(trial), _bench(trial, tests, house))
+    report = try_on_cpus(subject, processors, replace(options, again=again), house)
     if report.ok:
         staging = house.places.work / f"report-{key[:16]}"
         staging.mkdir(parents=True, exist_ok=True)
@@ -83,23 +91,37 @@ def prove(
     return report
 
 
+def prove_on_board(trial: Trial, board: Board, options: Options, house: House) -> TestReport:
+    """Give the report of a wheel on a board; nothing of it is stored."""
+    tests = _tests(trial, options)
+    subject = Subject(trial.wheel, tests, _around(trial), _bench(trial, tests, house))
+    return try_on_board(subject, board, house, again=options.again)
+
+
+def _tests(trial: Trial, options: Options) -> Test:
+    tests = told_tests(trial)
+    return tests if options.suites else tests.model_copy(update={"suite": None})
+
+
+def _around(trial: Trial) -> Circumstances:
+    return Circumstances(trial.job.recipe.name, trial.job.recipe.version, trial.job.floor)
+
+
 def _key(trial: Trial, tests: Test, processors: tuple[Cpu, ...]) -> str:
     job = replace(trial.job, recipe=trial.job.recipe.model_copy(update={"test": tests}))
     digest = hashlib.sha256(trial.wheel.read_bytes()).hexdigest()
-    runtime = "\n".join(sorted(text for name, text in job.inputs.items() if name == "emulator"))
-    return test_key(job, digest, processors, runtime)
+    program = program_digest() if tests.numeric else ""
+    return test_key(job, digest, processors, f"{job.inputs.get('emulator', '')} {program}")
 
 
-def _check(trial: Trial, tests: Test, processors: tuple[Cpu, ...], house: House) -> TestReport:
+def _bench(trial: Trial, tests: Test, house: House) -> Bench:
     python = trial.job.python
     if python is None:
         raise CheckError(f"`{trial.job.id}` is a library: it is tested by the wheels above it")
-    runtime = runtime_for(python, trial.job.floor, house)
-    workspace = house.places.work / f"test-{trial.job.id.replace(':', '-')}"
-    bench = Bench(
-        runtime=runtime,
+    return Bench(
+        runtime=runtime_for(python, trial.job.floor, house),
         executor=house.executor,
-        workspace=workspace,
+        workspace=house.places.work / f"test-{trial.job.id.replace(':', '-')}",
         watch=house.watch,
         job=trial.job.id,
         wheels=trial.others,
@@ -107,8 +129,6 @@ def _check(trial: Trial, tests: Test, processors: tuple[Cpu, ...], house: House)
         environment=house.environment,
         source=suite_source(trial.job.recipe, tests, house),
     )
-    with house.store.lock(f"test {trial.job.id}"):
-        return check_wheel(trial.wheel, tests, processors, bench)
 
 
 def runtime_for(python: str, floor: Floor, house: House) -> Runtime:
@@ -145,6 +165,11 @@ def suite_source(recipe: Recipe, tests: Test, house: House) -> Path | None:
         return prepare_source(recipe, (), place, house.fetching, house.watch).path
 
 
+def _untested(report: TestReport) -> tuple[str, ...]:
+    skipped = dict.fromkeys(each.explanation for each in report.results if each.explanation)
+    return (*skipped, "nothing was tested")
+
+
 def failure(report: TestReport, name: str) -> CheckError:
     """Make the error of a report that is not ok."""
     wrong: list[CpuResult] = [result for result in report.results if not result.ok]
@@ -157,7 +182,7 @@ def failure(report: TestReport, name: str) -> CheckError:
     first = wrong[0] if wrong else None
     return CheckError(
         f"`{report.wheel}` did not pass its tests",
-        causes=causes or ["nothing was tested"],
+        causes=causes or _untested(report),
         log=first.log if first else None,
         tail=first.log.read_text("utf-8", "replace").splitlines()[-40:]
         if first and first.log and first.log.is_file()

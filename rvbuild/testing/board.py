@@ -29,12 +29,15 @@ STRANGER = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHAN
 # Told by the shell: machine, C library, a Python of the wanted version or nothing, home of caches,
 # whether the runtime is there from an earlier time, and a fresh folder.
 LOOK = """\
-uname -m; getconf GNU_LIBC_VERSION 2>/dev/null || echo unknown
+uname -m; test "$(uname -m)" = {machine} || exit 0
+getconf GNU_LIBC_VERSION 2>/dev/null || echo unknown
 command -v {python} || echo
 cache=${{XDG_CACHE_HOME:-$HOME/.cache}}/rvbuild; mkdir -p "$cache"; echo "$cache"
 test -e "$cache/{runtime}/whole" && echo there || echo absent
 mktemp -d "$cache/run-XXXXXX"\
 """
+
+LOOK_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +151,15 @@ def met(board: Board, runtime: Runtime, executor: Executor, workspace: Path) -> 
     workspace.mkdir(parents=True, exist_ok=True)
     line = Line(board, executor, workspace)
     name = f"runtime-{runtime.interpreter.digest[:16]}"
-    look = LOOK.format(python=f"python{runtime.interpreter.version}", runtime=name)
+    python = f"python{runtime.interpreter.version}"
+    look = LOOK.format(machine=MACHINE, python=python, runtime=name)
     seen = line.do(look).output.splitlines()
-    if not seen or seen[0].strip() != MACHINE:
+    if len(seen) < LOOK_LINES:
         raise MissingToolError(
             f"board `{board.name}` is no {MACHINE} machine",
-            causes=[f"`uname -m` says `{seen[0].strip() if seen else 'nothing'}` there"],
+            causes=[f"`uname -m` says `{seen[-1].strip() if seen else 'nothing'}` there"],
         )
-    _, _, python, cache, there, folder = (text.strip() for text in seen[-6:])
+    _, _, python, cache, there, folder = (text.strip() for text in seen[-LOOK_LINES:])
     try:
         copied = None
         if not python:

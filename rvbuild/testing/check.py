@@ -1,6 +1,7 @@
 """Checking a wheel: installed once, then imports, smoke program and suite on each CPU."""
 
 import hashlib
+import re
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,15 @@ from rvbuild.events import step
 from rvbuild.recipe import model as recipe
 from rvbuild.target import BASELINE_ISA, Cpu
 from rvbuild.testing.install import Installed, install_wheels
-from rvbuild.testing.model import Bench, CpuResult, TestReport
+from rvbuild.testing.model import Bench, CpuResult, Status, TestReport
+from rvbuild.testing.numeric import (
+    CHECK,
+    NumericRun,
+    judge_numeric,
+    lay_out_numeric,
+    numeric_program,
+    numeric_runs,
+)
 from rvbuild.testing.program import Program
 from rvbuild.testing.remembered import Memory, memory_of
 from rvbuild.testing.runners import runner_for
@@ -34,11 +43,24 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One program to run, as a named check; `laid` is there for a suite."""
+    """One program to run, as a named check; `laid` and `numeric` are there for what they name."""
 
     name: str
     program: Program
     laid: SuiteFolder | None = None
+    numeric: NumericRun | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The checks that the program makes."""
+        return self.numeric.names if self.numeric else (self.name,)
+
+    def stops(self, results: list[CpuResult]) -> CpuResult | None:
+        """Give the first result that makes this one useless; numeric ones stop no others."""
+        wrong = (result for result in results if not result.ok)
+        if self.numeric is None:
+            return next(wrong, None)
+        return next((result for result in wrong if not result.check.startswith(CHECK)), None)
 
 
 def check_wheel(
@@ -125,8 +147,15 @@ def _on_all(processors: tuple[Cpu, ...], subject: Subject) -> Iterator[CpuResult
             yield from _on_one(cpu, subject)
         return
     with ThreadPoolExecutor(subject.bench.jobs) as pool:
-        for results in pool.map(lambda cpu: _on_one(cpu, subject), processors):
-            yield from results
+        try:
+            for results in pool.map(lambda cpu: _on_one(cpu, subject), processors):
+                yield from results
+        except BaseException:
+            # Threads do not get the signal: their commands are ended, then the threads follow.
+            if subject.bench.stop is not None:
+                subject.bench.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
 
 
 def _on_one(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
@@ -140,18 +169,27 @@ def _on_one(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
 
 
 def _checked(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
-    folder = subject.bench.workspace / cpu.name
+    folder = _folder(cpu, subject.bench)
     folder.mkdir(parents=True, exist_ok=True)
     results: list[CpuResult] = []
     with step(subject.bench.watch, subject.bench.job, f"test on {cpu.name}") as detail:
         for check in _checks(cpu, subject, folder):
-            if all(result.ok for result in results):
-                results.append(_run(check, cpu, subject))
+            before = check.stops(results)
+            if before is None:
+                results += _run(check, cpu, subject)
             else:
-                reason = f"`{results[0].check}` went wrong before"
-                results.append(CpuResult(cpu.name, check.name, "skipped", 0.0, reason))
+                results += _unstarted(check, cpu, "skipped", f"`{before.check}` went wrong before")
         detail.text = ", ".join(f"{result.check} {result.status}" for result in results)
     return tuple(results)
+
+
+def _unstarted(check: Check, cpu: Cpu, status: Status, reason: str) -> tuple[CpuResult, ...]:
+    return tuple(CpuResult(cpu.name, name, status, 0.0, reason) for name in check.names)
+
+
+def _folder(cpu: Cpu, bench: Bench) -> Path:
+    # A board's name may have signs that end an entry of a search path.
+    return bench.workspace / re.sub(r"[^A-Za-z0-9._-]", "-", cpu.name)
 
 
 def _checks(cpu: Cpu, subject: Subject, folder: Path) -> Iterator[Check]:
@@ -164,34 +202,39 @@ def _checks(cpu: Cpu, subject: Subject, folder: Path) -> Iterator[Check]:
         smoke = folder / "smoke.py"
         smoke.write_text(tests.smoke, encoding="utf-8")
         yield Check("smoke", Program((str(smoke),), paths, folder, folder, limit))
+    board = subject.bench.machine is not None
+    for run in numeric_runs(tests.numeric, cpu, folder, board=board):
+        yield Check(run.label, numeric_program(run, folder, paths, limit), numeric=run)
     suite = tests.suite
     if suite is not None and _has_suite(cpu, suite, subject.bench):
         laid = SuiteFolder(folder)
         yield Check("suite", suite_program(suite, laid, paths), laid)
 
 
-def _run(check: Check, cpu: Cpu, subject: Subject) -> CpuResult:
+def _run(check: Check, cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
     limit = check.program.timeout_seconds
     if subject.deadline is not None:
         left = subject.deadline - time.monotonic()
         if left <= 0:
             reason = "not started: the time for all checks together is over"
-            return CpuResult(cpu.name, check.name, "timeout", 0.0, reason)
+            return _unstarted(check, cpu, "timeout", reason)
         limit = left if limit is None else min(limit, left)
     try:
         return _run_within(
             replace(check, program=replace(check.program, timeout_seconds=limit)), cpu, subject
         )
     except CheckError as error:
-        return CpuResult(cpu.name, check.name, "failed", 0.0, error.message)
+        return _unstarted(check, cpu, "failed", error.message)
 
 
-def _run_within(check: Check, cpu: Cpu, subject: Subject) -> CpuResult:
+def _run_within(check: Check, cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
     bench = subject.bench
     suite = subject.tests.suite
     if check.laid is not None and suite is not None:
         lay_out(suite, bench.source, check.laid)
-    log = bench.workspace / cpu.name / f"{check.name}.log"
+    if check.numeric is not None:
+        lay_out_numeric(check.numeric)
+    log = _folder(cpu, bench) / f"{check.name}.log"
     log.unlink(missing_ok=True)
     ran = runner_for(bench).run(
         check.program, cpu, log, lambda line: bench.watch.line(bench.job, line)
@@ -207,6 +250,8 @@ def _run_within(check: Check, cpu: Cpu, subject: Subject) -> CpuResult:
         log=log,
         reproduce=ran.reproduce,
     )
+    if check.numeric is not None:
+        return judge_numeric(result, check.numeric)
     if check.laid is None or suite is None or not is_pytest(suite):
-        return result
-    return judge_suite(result, completed, check.laid, subject.tests.known_failures)
+        return (result,)
+    return (judge_suite(result, completed, check.laid, subject.tests.known_failures),)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import ClassVar, Literal
 
 from rvbuild.emulator import Emulator
@@ -34,9 +35,9 @@ class Bench:
 
     `wheels` are our own wheels of what the tested one needs, `wheel_folders` where more of them
     lie. `environment` is for the build machine's pip alone: index settings and proxies. `source` is
-    the source tree a suite takes files from. `total_seconds` limits all checks together. `machine` is
-    a board that runs them in QEMU's place. With `resume` CPUs that an earlier run finished are not
-    run again.
+    the source tree a suite takes files from. `total_seconds` limits all checks together. `machine`
+    is a board that runs them in QEMU's place. With `resume` CPUs that an earlier run finished are
+    not run again. `stop` ends what runs in other threads.
     """
 
     runtime: Runtime
@@ -52,6 +53,7 @@ class Bench:
     total_seconds: float | None = None
     machine: Machine | None = None
     resume: bool = False
+    stop: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)

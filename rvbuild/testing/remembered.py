@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from rvbuild.recipe.model import Test
 from rvbuild.target import Cpu
 from rvbuild.testing.model import SCHEMA, Bench, CpuResult
+from rvbuild.testing.numeric import program_digest
 
 FOLDER = "finished"
 
@@ -58,6 +59,7 @@ def memory_of(wheel: Path, tests: Test, bench: Bench) -> Memory:
         *(_digest(path) for path in (wheel, *bench.wheels)),
         *(runtime.interpreter.digest, runtime.emulator.version, runtime.emulator.digest),
         machine,
+        program_digest() if tests.numeric else "",
     )
     subject = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
     return Memory(bench.workspace / FOLDER, subject)

@@ -72,7 +72,7 @@ class Remote:
         starters = program.home / "starters"
         write_starters(machine.python, starters)
         _say_in(starters, there)
-        line.push(_to_send(program, there, machine.folder), machine.folder)
+        line.push(self._to_send(program, there, line), machine.folder)
         text = self._text(program, cpu, there, starters)
         limit = program.timeout_seconds
         completed = self._follow(text, limit, log, on_line)
@@ -81,6 +81,16 @@ class Remote:
 
     def _line(self) -> Line:
         return Line(self.machine.board, self.bench.executor, self.bench.workspace)
+
+    def _to_send(self, program: Program, there: dict[Path, str], line: Line) -> dict[str, Path]:
+        # What is imported does not change from check to check.
+        seen = line.do(f"ls {shlex.quote(self.machine.folder)}").output.split()
+        names = {path: place.rpartition("/")[2] for path, place in there.items()}
+        return {
+            name: path
+            for path, name in names.items()
+            if path.exists() and (path == program.home or name not in seen)
+        }
 
     def _places(self, program: Program) -> dict[Path, str]:
         """Say where on the board each folder goes, the innermost first."""
@@ -131,9 +141,3 @@ def _say_in(starters: Path, there: dict[Path, str]) -> None:
     for file in starters.iterdir():
         if file.is_file():
             file.write_text(_moved(file.read_text(encoding="utf-8"), there), encoding="utf-8")
-
-
-def _to_send(program: Program, there: dict[Path, str], folder: str) -> dict[str, Path]:
-    return {
-        place.removeprefix(f"{folder}/"): path for path, place in there.items() if path.exists()
-    }

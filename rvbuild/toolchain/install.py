@@ -14,11 +14,13 @@ from filelock import FileLock
 
 from rvbuild.errors import MissingToolError, UsageError
 from rvbuild.kit import Supplies, Tree, load_pins, materialise
-from rvbuild.target import TRIPLE, cpus
+from rvbuild.target import MACHINE, TRIPLE, cpus
 from rvbuild.toolchain.model import Family, Toolchain
 
 # Raised whenever wrappers or generated files change what a build produces.
 REVISION = "1"
+# What takes the emulator's place on riscv64 itself; no part of other machines' keys.
+NATIVE_TEMPLATE = "native.sh"
 TEMPLATES = ("compiler.sh", "clang.sh", "gcc.sh", "tool.sh", "emulated.sh", "policies.cmake")
 CHOICES = ("clang", "clang-system", "gcc")
 BUILD_TRIPLES = {
@@ -91,10 +93,14 @@ def toolchain_digest(choice: str, host: str, folder: Path, sysroot_digest: str) 
     versions = {"clang": "", "clang-system": "clang", "gcc": f"{TRIPLE}-gcc"}
     program = versions[choice]
     version = _version([_on_path(program), "--version"], r"(.+)") if program else ""
-    texts = [_template(name) for name in TEMPLATES]
+    texts = [_template(name) for name in _templates(host)]
     own = compiler_tree(host, folder).digest
     identity = [REVISION, choice, version, own, sysroot_digest, *texts]
     return hashlib.sha256("\n".join(identity).encode()).hexdigest()
+
+
+def _templates(host: str) -> tuple[str, ...]:
+    return (*TEMPLATES, NATIVE_TEMPLATE) if host == MACHINE else TEMPLATES
 
 
 def toolchain_path(choice: str, digest: str, kits: Path) -> Path:
@@ -185,7 +191,8 @@ def _template(name: str) -> str:
     return resources.files("rvbuild").joinpath(f"data/toolchain/{name}").read_text(encoding="utf-8")
 
 
-def _fill(template: str, **values: str) -> str:
+def fill_template(template: str, **values: str) -> str:
+    """Fill the `@NAME@` of a wrapper's template in."""
     text = _template(template)
     for key, value in values.items():
         text = text.replace(f"@{key.upper()}@", value)
@@ -249,10 +256,10 @@ def _wrapper_texts(
     inner = toolchain.folder.parent / "inner"
     texts: dict[str, str] = {}
     for program, words in ((toolchain.c, compiler.c), (toolchain.cxx, compiler.cxx)):
-        texts[f"bin/{program.name}"] = _fill(
+        texts[f"bin/{program.name}"] = fill_template(
             "compiler.sh", inner=str(inner / program.name), kits=str(place.kits)
         )
-        texts[f"inner/{program.name}"] = _fill(
+        texts[f"inner/{program.name}"] = fill_template(
             f"{compiler.family}.sh",
             program=words[0],
             words=shlex.join(words[1:]),
@@ -272,11 +279,11 @@ def _wrapper_texts(
         toolchain.build_cxx: (str(place.zig), "c++", "-target", BUILD_TRIPLES[place.host]),
     }
     for program, words in tools.items():
-        texts[f"{program.parent.name}/{program.name}"] = _fill(
+        texts[f"{program.parent.name}/{program.name}"] = fill_template(
             "tool.sh", program=words[0], words=shlex.join(words[1:])
         )
-    texts[f"bin/{toolchain.emulated.name}"] = _fill(
-        "emulated.sh",
+    texts[f"bin/{toolchain.emulated.name}"] = fill_template(
+        NATIVE_TEMPLATE if place.host == MACHINE else "emulated.sh",
         program=str(parts.emulator),
         sysroot=str(parts.sysroot),
         cpu=cpus()["rv64gc"].qemu,

@@ -1,5 +1,6 @@
 """The sanity probe: a toolchain compiles, links and runs C, C++ and RVV before a job trusts it."""
 
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,8 +21,16 @@ PROBES = (
 TIMEOUT_SECONDS = 120.0
 
 
+@dataclass(frozen=True, slots=True)
+class Executors:
+    """Who compiles a probe, which may be a container, and who runs it by the emulator."""
+
+    compiling: Executor
+    running: Executor
+
+
 def probe_toolchain(
-    toolchain: Toolchain, emulator: Path, executor: Executor, watch: Watcher
+    toolchain: Toolchain, emulator: Path, executors: Executors, watch: Watcher
 ) -> None:
     """Compile, link and run each probe, once for a toolchain; raise `MissingToolError`."""
     mark = probe_mark(toolchain.folder.parent)
@@ -29,11 +38,11 @@ def probe_toolchain(
         return
     with (
         step(watch, f"toolchain-{toolchain.family}-{toolchain.version}", "probe"),
-        TemporaryDirectory(prefix="rvbuild-probe-") as folder,
+        TemporaryDirectory(prefix="probe-", dir=toolchain.folder.parent) as folder,
     ):
         for source, flags, expected in PROBES:
-            _probe(toolchain, source, flags, Path(folder), executor)
-            _check(toolchain, emulator, Path(folder), expected, executor)
+            _probe(toolchain, source, flags, Path(folder), executors.compiling)
+            _check(toolchain, emulator, Path(folder), expected, executors.running)
     mark.touch()
 
 

@@ -12,7 +12,7 @@ from rvbuild.pipeline import House, Options, loose, proof
 from rvbuild.pipeline.proof import Trial
 from rvbuild.pythons import Interpreter
 from rvbuild.target import Floor
-from rvbuild.testing import CpuResult, Failure, Runtime, TestReport
+from rvbuild.testing import Board, CpuResult, Failure, Runtime, TestReport
 from rvbuild.testing.junit import read_junit
 from tests.cli_samples import Desk, broken, write_wheel
 
@@ -118,7 +118,9 @@ def test_wheel_files_are_tested_with_what_they_bring(
 ) -> None:
     seen: list[loose.LooseWheel] = []
 
-    def prove_file(found: loose.LooseWheel, options: Options, house: House) -> TestReport:
+    def prove_file(
+        found: loose.LooseWheel, options: Options, house: House, board: Board | None
+    ) -> TestReport:
         seen.append(found)
         return report()
 
@@ -186,3 +188,34 @@ def test_a_program_that_is_not_there_and_a_cpu_that_is_not(desk: Desk) -> None:
     (desk.home / "a.py").write_text("")
     assert desk.run("run", "a.py", "--cpu", "vlen1").code == 2
     assert desk.run("run", "a.py", "--cpu", "all").code == 2
+
+
+def test_a_page_and_the_flags_of_known_failures(desk: Desk, answers: dict[str, TestReport]) -> None:
+    desk.write_recipe("thing")
+    answers["thing"] = report(replace(WRONG, flags=("known failure `test_c` passed",)))
+
+    ended = desk.run("test", "thing", "--html", "out/page.html", "--memory", "2048")
+
+    assert ended.code == 8
+    assert "known failure `test_c` passed" in ended.err
+    assert "suite failed" in (desk.home / "out/page.html").read_text()
+
+
+def test_boards_are_tried_alone_unless_cpus_are_named(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def prove_file(
+        found: loose.LooseWheel, options: Options, house: House, board: Board | None
+    ) -> TestReport:
+        seen.append(board.name if board else None)
+        return report()
+
+    monkeypatch.setattr(loose, "prove_file", prove_file)
+    wheel = str(write_wheel(desk.home / "made"))
+
+    assert desk.run("test", wheel, "--board", "me@k1").code == 0
+    assert desk.run("test", wheel, "--board", "me@k1:22", "--cpu", "rv64gc").code == 0
+    assert seen == ["me@k1", None, "me@k1:22"]
+    assert desk.run("test", wheel, "--board", "-oX").code == 2

@@ -88,17 +88,24 @@ def test_build_prints_the_prefix(desk: Desk) -> None:
     assert not (desk.home / "dist").exists()
 
 
-def test_modes_that_cannot_be_built_yet_can_be_planned(desk: Desk) -> None:
+def test_every_mode_can_be_planned_on_any_machine(desk: Desk) -> None:
     desk.write_recipe("thing")
 
-    for mode in ("--native", "--emulated"):
-        refused = desk.run("wheel", "thing", mode)
+    for mode in ("--cross", "--native", "--emulated"):
         planned = desk.run("wheel", "thing", mode, "--dry-run")
-        assert refused.code == 4
-        assert mode in refused.err
         assert (planned.code, "thing-1.0:cp313" in planned.out) == (0, True)
     assert desk.run("wheel", "thing", "--native", "--cross").code == 2
+    assert desk.run("wheel", "thing", "--cross", "--no-container").code == 2
     assert desk.begun == []
+
+
+def test_an_emulated_build_warns_of_its_speed(desk: Desk) -> None:
+    desk.write_recipe("thing")
+
+    ended = desk.run("wheel", "thing", "--emulated", "--no-test")
+
+    assert (ended.code, len(desk.begun)) == (0, 1)
+    assert "times as long" in ended.err
 
 
 def test_unknown_names_answer_with_near_ones(desk: Desk) -> None:

@@ -6,7 +6,6 @@ path that has a `cblas_dgemm` under whatever prefix and suffix, and tells the sm
 """
 
 import ctypes
-import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from operator import mul
 from pathlib import Path
 from typing import TypeAlias
 
-SYMBOL = re.compile(rb"([A-Za-z0-9_]*)cblas_dgemm([A-Za-z0-9_]*)\0")
+SYMBOL, OTHER_SYMBOL = b"cblas_dgemm", b"cblas_daxpy"
 ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
 UPPER, LOWER, UNIT, LEFT = 121, 122, 132, 141
 SIZES = (1, 2, 3, 5, 8, 13, 16, 17, 31, 33)
@@ -230,6 +229,21 @@ def smallest(library: Library, name: str, kind: Kind) -> tuple[int, str] | None:
     return None
 
 
+def affixes(data: bytes) -> tuple[str, str] | None:
+    """Tell what a library's CBLAS names begin and end with; None when it has none.
+
+    `cblas_dgemm_batch` has no end of its own, for there is no `cblas_daxpy_batch`.
+    """
+    at = data.find(SYMBOL)
+    while at >= 0:
+        prefix = data[data.rfind(b"\0", 0, at) + 1 : at]
+        suffix = data[at + len(SYMBOL) : data.find(b"\0", at)]
+        if b"\0" + prefix + OTHER_SYMBOL + suffix + b"\0" in data:
+            return prefix.decode(), suffix.decode()
+        at = data.find(SYMBOL, at + 1)
+    return None
+
+
 def libraries() -> Iterator[Library]:
     """Load every library with CBLAS below the module search path."""
     folders = [Path(folder) for folder in sys.path if Path(folder).is_dir()]
@@ -239,8 +253,8 @@ def libraries() -> Iterator[Library]:
         if path.is_relative_to(standard) or path in seen:
             continue
         seen.add(path)
-        if found := SYMBOL.search(path.read_bytes()):
-            yield Library(path, ctypes.CDLL(str(path)), *(part.decode() for part in found.groups()))
+        if (found := affixes(path.read_bytes())) is not None:
+            yield Library(path, ctypes.CDLL(str(path)), *found)
 
 
 def main() -> int:

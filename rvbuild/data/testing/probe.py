@@ -1,4 +1,4 @@
-"""Runs on a board: tells as one line of JSON what its kernel and its processor say of themselves."""
+"""Runs on a board: tells what its kernel and its processor say of themselves, as JSON."""
 
 import ctypes
 import json

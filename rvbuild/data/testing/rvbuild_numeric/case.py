@@ -1,7 +1,8 @@
 """One case of a check: an operation on a dtype at a size, and what comparing its results gave."""
 
 import math
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,10 +22,11 @@ FLOATS = ("float16", *REAL)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A result, an array or nested lists of numbers, beside what is right as nested lists.
+    """A result, an array or nested lists, beside what is right: nested lists, or what makes them.
 
     `unit` is the error that one unit of the tolerance allows; it is a share of each right value
-    when `relative` is set. `packed` is what is right as it lies in memory, where that is known.
+    when `relative` is set. `packed` is what is right as it lies in memory, where that is known:
+    then the lists are made only when something is wrong.
     """
 
     variant: str
@@ -78,6 +80,11 @@ class _Tally:
     first: str = ""
     place: list[int] = field(default_factory=list)
 
+    def near(self, error: float, bound: float) -> None:
+        """Note an error that is allowed."""
+        if not self.wrong and error > self.worst:
+            self.worst, self.bound = error, bound
+
 
 def examine(operation: Operation, dtype: str, size: int, tolerance: int) -> Outcome:
     """Run a case; an exception of the package under test is a finding too."""
@@ -109,19 +116,28 @@ def _elements(comparison: Comparison) -> int:
 
 def count(values: object) -> int:
     """Count the elements of nested lists."""
-    return sum(map(count, values)) if isinstance(values, (list, tuple)) else 1
+    if not isinstance(values, (list, tuple)):
+        return 1
+    return sum(map(count, values)) if _is_nested(values) else len(values)
+
+
+def _is_nested(values: Sequence[object]) -> bool:
+    return any(isinstance(value, (list, tuple)) for value in values[:1])
 
 
 def _compare(comparison: Comparison, tolerance: int) -> _Tally:
     tally = _Tally()
     found = comparison.found
     # Bytes and lists are compared in C, which matters where Python is emulated.
+    right = comparison.right
     if isinstance(found, np.ndarray):
         if comparison.packed is not None and found.tobytes() == comparison.packed:
             return tally
         found = found.tolist()
-    if found != comparison.right:
-        _walk(found, comparison.right, tolerance, comparison, tally)
+    if callable(right):
+        right = right()
+    if found != right:
+        _walk(found, right, tolerance, comparison, tally)
     return tally
 
 
@@ -135,10 +151,23 @@ def _walk(
         tally.wrong += max(1, count(right))
         tally.first = tally.first or f"at {tally.place} the shape is not {_shape(right)}"
         return
+    if comparison.unit and not comparison.relative and not _is_nested(right):
+        errors, bound = _distances(found, right), tolerance * comparison.unit
+        if all(map(bound.__ge__, errors)):
+            tally.near(max(errors), bound)
+            return
     for at, pair in enumerate(zip(found, right, strict=True)):
         tally.place.append(at)
         _walk(*pair, tolerance, comparison, tally)
         tally.place.pop()
+
+
+def _distances(found: Sequence[float], right: Sequence[float]) -> list[float]:
+    """Give the errors of two rows at once, in C; infinite when something is not a number."""
+    try:
+        return list(map(abs, map(operator.sub, found, right))) or [0.0]
+    except (TypeError, OverflowError):
+        return [math.inf]
 
 
 def _shape(values: object) -> list[int]:
@@ -155,8 +184,7 @@ def _judge(
     error = _error(found, right)
     bound = tolerance * comparison.unit * (_share(right) if comparison.relative else 1.0)
     if error <= bound:
-        if not tally.wrong:
-            tally.worst, tally.bound = max((tally.worst, tally.bound), (error, bound))
+        tally.near(error, bound)
         return
     if not tally.wrong or error > tally.worst:
         tally.worst, tally.bound = error, bound

@@ -1,8 +1,9 @@
 """Whole numbers and exact matrices: reproducible inputs, and products by Python's own integers."""
 
 import math
+import operator
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -51,7 +52,7 @@ class Matrix:
         """The complex conjugate."""
         if self.imaginary is None:
             return self
-        return Matrix(self.columns, self.real, _combine(-1, self.imaginary, 0, self.imaginary))
+        return Matrix(self.columns, self.real, _times(-1, self.imaginary))
 
     def __matmul__(self, other: "Matrix") -> "Matrix":
         real = multiply(self.real, other.real, other.columns)
@@ -60,22 +61,31 @@ class Matrix:
         opposite = multiply(self.imaginary, other.imaginary, other.columns)
         crossed = multiply(self.real, other.imaginary, other.columns)
         back = multiply(self.imaginary, other.real, other.columns)
-        return Matrix(other.columns, _combine(1, real, -1, opposite), _combine(1, crossed, 1, back))
+        return Matrix(
+            other.columns,
+            _each(operator.sub, real, opposite),
+            _each(operator.add, crossed, back),
+        )
 
     def __sub__(self, other: "Matrix") -> "Matrix":
-        real = _combine(1, self.real, -1, other.real)
+        real = _each(operator.sub, self.real, other.real)
         if self.imaginary is None or other.imaginary is None:
             return Matrix(self.columns, real)
-        return Matrix(self.columns, real, _combine(1, self.imaginary, -1, other.imaginary))
+        imaginary = _each(operator.sub, self.imaginary, other.imaginary)
+        return Matrix(self.columns, real, imaginary)
+
+    def part(self, *, rows: int | None = None, columns: int | None = None) -> "Matrix":
+        """Take the first rows and columns."""
+        left = [
+            None if each is None else tuple(row[:columns] for row in each[:rows])
+            for each in (self.real, self.imaginary)
+        ]
+        return Matrix(self.columns if columns is None else columns, left[0] or (), left[1])
 
     def scaled(self, factor: int) -> "Matrix":
         """Multiply every element by a whole number."""
-        imaginary = self.imaginary
-        return Matrix(
-            self.columns,
-            _combine(factor, self.real, 0, self.real),
-            None if imaginary is None else _combine(factor, imaginary, 0, imaginary),
-        )
+        imaginary = None if self.imaginary is None else _times(factor, self.imaginary)
+        return Matrix(self.columns, _times(factor, self.real), imaginary)
 
     def packed(self, code: str) -> bytes:
         """Give the elements as an array of this type code lies in memory, row by row."""
@@ -104,11 +114,12 @@ def _flip(rows: Rows, columns: int) -> Rows:
     return tuple(zip(*rows, strict=True)) if rows else ((),) * columns
 
 
-def _combine(factor: int, left: Rows, other_factor: int, right: Rows) -> Rows:
-    return tuple(
-        tuple(factor * a + other_factor * b for a, b in zip(one, other, strict=True))
-        for one, other in zip(left, right, strict=True)
-    )
+def _each(combine: Callable[[int, int], int], left: Rows, right: Rows) -> Rows:
+    return tuple(tuple(map(combine, *pair)) for pair in zip(left, right, strict=True))
+
+
+def _times(factor: int, rows: Rows) -> Rows:
+    return tuple(tuple(map(factor.__mul__, row)) for row in rows)
 
 
 def whole(rows: int, columns: int, seed: int, *, gaussian: bool = False) -> Matrix:
@@ -171,7 +182,7 @@ def multiply(left: Rows, right: Rows, columns: int) -> Rows:
 
 
 def _bits(rows: Rows) -> int:
-    return max((abs(value).bit_length() for row in rows for value in row), default=0)
+    return max((max(map(abs, row)).bit_length() for row in rows if row), default=0)
 
 
 def _pack(row: Sequence[int], width: int, offset: int) -> int:

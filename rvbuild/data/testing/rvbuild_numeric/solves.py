@@ -14,6 +14,7 @@ from .case import COMPLEX, REAL, Array, Comparison, Operation
 from .exact import FRACTION, Matrix, fixed, triangle, whole
 
 DTYPES = (*REAL, *COMPLEX)
+CODES = {"float32": "f", "float64": "d", "complex64": "f", "complex128": "d"}
 RIGHT_SIDES = 5
 
 
@@ -44,6 +45,9 @@ def _dominant(rows: int, columns: int, gaussian: bool) -> Matrix:  # noqa: FBT00
 
 
 def _array(matrix: Matrix, dtype: str, divisor: int = 1) -> Array:
+    if divisor == 1:
+        array: Array = np.frombuffer(matrix.packed(CODES[dtype]), dtype=dtype)
+        return array.reshape(matrix.shape).copy()
     return np.array(matrix.values(divisor), dtype=dtype).reshape(matrix.shape)
 
 

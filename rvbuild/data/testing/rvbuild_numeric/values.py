@@ -15,11 +15,13 @@ GOLDEN = 0x9E3779B97F4A7C15
 Plain = int | float | complex
 
 
+@cache
 def bits_of(dtype: str) -> int:
     """Give the width of a whole dtype in bits."""
     return int(dtype.lstrip("uint"))
 
 
+@cache
 def limits(dtype: str) -> tuple[int, int]:
     """Give the least and the greatest value of a whole dtype."""
     bits = bits_of(dtype)

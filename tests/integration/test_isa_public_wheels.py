@@ -1,0 +1,68 @@
+"""The instruction gate on wheels that others published: no false alarm, no leak passed over."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rvbuild.audit import AuditReport, Policy, answer_board, audit_wheel
+from rvbuild.executor.environment import index_environment
+from rvbuild.target import Floor, boards, compatible_platforms
+
+FLOOR = Floor(2, 39)
+OPENBLAS = "scipy-openblas64==0.3.34.481.3"
+CLEAN = ("charset-normalizer==3.5.3", "markupsafe==3.0.4", "safetensors==0.8.0")
+
+
+def fetch(requirement: str, folder: Path) -> Path:
+    """Fetch a wheel for riscv64 through pip, with whatever index it is set up for."""
+    platforms = [word for each in compatible_platforms(FLOOR) for word in ("--platform", each)]
+    abis = [word for each in ("cp313", "abi3", "none") for word in ("--abi", each)]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--only-binary", ":all:", "--dest", str(folder), "--python-version", "3.13"]
+    command += ["--implementation", "cp", *abis, *platforms, requirement]
+    environment = {**os.environ, **index_environment(dict(os.environ))}
+    subprocess.run(command, env=environment, check=True, timeout=600)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def openblas(tmp_path_factory: pytest.TempPathFactory) -> AuditReport:
+    return audit_wheel(fetch(OPENBLAS, tmp_path_factory.mktemp("openblas")), Policy(FLOOR))
+
+
+def test_openblas_is_dispatched_although_it_claims_vectors(openblas: AuditReport) -> None:
+    assert openblas.ok
+    facts = next(each.isa for each in openblas.binaries if each.isa)
+    assert "_v1p0" in (facts.claimed or "")
+    assert facts.verdict == "dispatched"
+    assert facts.vector == {"1.0"}
+    assert facts.leaks == ()
+    assert set(facts.guards) == {"the system call riscv_hwprobe", "`getauxval`"}
+    assert facts.families["OpenBLAS cores"] > 700
+    assert {each.status for each in facts.functions} <= {"named", "inherits", "checks"}
+
+
+def test_kernels_for_one_vector_length_are_found_by_what_they_do(openblas: AuditReport) -> None:
+    facts = next(each.isa for each in openblas.binaries if each.isa)
+    split = sorted(facts.functions, key=lambda each: -each.split)[:6]
+    assert {each.function.label.rpartition("_")[2] for each in split} == {"ZVL256B"}
+    assert any("gemm_kernel" in each.function.label for each in split)
+
+
+def test_openblas_runs_on_every_board(openblas: AuditReport) -> None:
+    for board in boards().values():
+        answer = answer_board(openblas.binaries, openblas.findings, board)
+        assert answer.runs, answer.reasons
+        assert answer.uses_vector == (board.rvv == "1.0")
+
+
+@pytest.mark.parametrize("requirement", CLEAN)
+def test_scalar_wheels_are_clean(requirement: str, tmp_path: Path) -> None:
+    report = audit_wheel(fetch(requirement, tmp_path), Policy(FLOOR))
+    assert report.ok
+    assert all(binary.isa and binary.isa.verdict == "baseline" for binary in report.binaries)
+    assert not [each for each in report.findings if each.code.startswith("isa-")]

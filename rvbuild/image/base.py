@@ -17,7 +17,7 @@ from rvbuild.kit import Supplies, Tree, load_pins, materialise
 from rvbuild.target import DYNAMIC_LOADER, MACHINE
 
 # Raised whenever the root folder or the archive is put together differently.
-REVISION = "1"
+REVISION = "2"
 SEARCH_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 FOLDERS = ("dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "sys", "tmp", "usr/local/bin")
 ACCOUNTS = {
@@ -26,7 +26,7 @@ ACCOUNTS = {
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }
 # Names that Debian's packages make when they are configured, which these never are.
-ALTERNATIVES = {"sh": "dash", "awk": "mawk"}
+ALTERNATIVES = {"sh": "dash", "awk": "mawk", "which": "which.debianutils"}
 LABEL = "rvbuild.digest"
 
 

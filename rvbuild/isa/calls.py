@@ -9,6 +9,7 @@ from rvbuild.isa.model import Region
 from rvbuild.isa.scan import halves_of, sweep
 
 OPCODE = 0x7F
+QUADRANT, SHORT_JUMP = 0xE003, 0xA001
 JAL, AUIPC, JALR, LOAD, ADD_IMMEDIATE = 0x6F, 0x17, 0x67, 0x03, 0x13
 
 
@@ -44,6 +45,11 @@ def _region_references(region: Region, slots: Mapping[int, str]) -> Iterator[Ref
     halves = halves_of(region.data)
     last = len(halves) - 1
     for position in sweep(halves, _steps()):
+        half = halves[position]
+        if half & QUADRANT == SHORT_JUMP:
+            site = region.address + 2 * position
+            yield Reference(site, "jump", site + short_jump_distance(half))
+            continue
         if position == last:
             return
         word = halves[position] | halves[position + 1] << 16
@@ -80,6 +86,21 @@ def jump_distance(word: int) -> int:
     return signed(value, 21)
 
 
+def short_jump_distance(half: int) -> int:
+    """Read how far `c.j` goes, in bytes."""
+    value = (
+        (half >> 3 & 7) << 1
+        | (half >> 11 & 1) << 4
+        | (half >> 2 & 1) << 5
+        | (half >> 7 & 1) << 6
+        | (half >> 6 & 1) << 7
+        | (half >> 9 & 3) << 8
+        | (half >> 8 & 1) << 10
+        | (half >> 12 & 1) << 11
+    )
+    return signed(value, 12)
+
+
 def signed(value: int, bits: int) -> int:
     """Read a two's complement number."""
     return value - (1 << bits) if value >> (bits - 1) & 1 else value
@@ -88,6 +109,9 @@ def signed(value: int, bits: int) -> int:
 @cache
 def _steps() -> bytes:
     return bytes(
-        length(half) | (INTERESTING if half & OPCODE in (JAL, AUIPC) else 0)
-        for half in range(HALF_VALUES)
+        length(half) | (INTERESTING if _refers(half) else 0) for half in range(HALF_VALUES)
     )
+
+
+def _refers(half: int) -> bool:
+    return half & OPCODE in (JAL, AUIPC) or half & QUADRANT == SHORT_JUMP

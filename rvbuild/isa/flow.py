@@ -4,7 +4,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from rvbuild.isa.calls import jump_distance, signed
+from rvbuild.isa.calls import (
+    QUADRANT,
+    SHORT_JUMP,
+    jump_distance,
+    short_jump_distance,
+    signed,
+)
 from rvbuild.isa.encodings import LONG, Encodings, length
 from rvbuild.isa.model import Function, Region
 from rvbuild.isa.scan import Hits
@@ -29,9 +35,8 @@ VENDOR = "xvendor"
 WIDTHS = {0x03: 0x7F, 0x23: 0x0F, 0x63: 0xF3, 0x67: 0x01, 0x0F: 0x07, 0x1B: 0x23, 0x3B: 0xF3}
 BRANCH, JAL, JALR = 0x63, 0x6F, 0x67
 RETURN_REGISTER = 1
-QUADRANT = 0xE003
 KEPT_BACK = 0x8000
-SHORT_JUMP, SHORT_BRANCHES = 0xA001, (0xC001, 0xE001)
+SHORT_BRANCHES = (0xC001, 0xE001)
 SHORT_REGISTER_JUMP = 0x8002
 
 
@@ -100,17 +105,7 @@ def _successors(word: int, address: int) -> tuple[tuple[int, ...], bool, bool]:
 
 def _short_successors(word: int, address: int) -> tuple[tuple[int, ...], bool, bool]:
     if word & QUADRANT == SHORT_JUMP:
-        value = (
-            (word >> 3 & 7) << 1
-            | (word >> 11 & 1) << 4
-            | (word >> 2 & 1) << 5
-            | (word >> 7 & 1) << 6
-            | (word >> 6 & 1) << 7
-            | (word >> 9 & 3) << 8
-            | (word >> 8 & 1) << 10
-            | (word >> 12 & 1) << 11
-        )
-        return (address + signed(value, 12),), False, False
+        return (address + short_jump_distance(word),), False, False
     if word & QUADRANT in SHORT_BRANCHES:
         value = (
             (word >> 3 & 3) << 1

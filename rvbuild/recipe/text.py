@@ -94,7 +94,7 @@ def _cpu(value: str) -> str:
     if value in cpus():
         return value
     close = did_you_mean(value, cpus())
-    hint = f"did you mean `{close}`?" if close else f"there are {_listed(cpus())}"
+    hint = f"did you mean `{close}`?" if close else "`rvbuild cpu list` names them"
     raise fault(f"CPU `{value}` is not in the catalogue", hint)
 
 

@@ -58,6 +58,16 @@ def test_dispatched_code_is_a_note(name: str, tmp_path: Path) -> None:
     assert "has instructions beyond rv64gc" in found(report, "isa-dispatched").message
 
 
+def test_an_exported_function_without_a_check_is_a_warning_where_others_check(
+    tmp_path: Path,
+) -> None:
+    report = audited("mixed.so", tmp_path)
+    assert isa_codes(report, "error") == set()
+    finding = found(report, "isa-unguarded")
+    assert finding.severity == "warning"
+    assert "exports 1 function with v that no check is seen for: `unchecked`" in finding.message
+
+
 def test_a_claim_without_code_is_a_note(tmp_path: Path) -> None:
     data = sample("plain.so").replace(b"rv64i2p1_m2p0_", b"rv64i2p1_v1p0_")
     report = audit_wheel(Sample({NAMED: data}).write(tmp_path), POLICY)

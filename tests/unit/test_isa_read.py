@@ -56,6 +56,11 @@ def test_code_that_is_chosen_is_dispatched(name: str, guards: tuple[str, ...], s
     assert facts.vector == {"1.0"}
 
 
+def test_a_check_counts_for_what_lies_behind_it_only() -> None:
+    statuses = {each.function.label: each.status for each in facts_of("mixed.so").functions}
+    assert statuses == {"checked": "checks", "unchecked": "unseen"}
+
+
 @pytest.mark.parametrize(("name", "doubted"), [("island.so", 4), ("island-mapped.so", 0)])
 def test_data_among_code_gives_no_alarm(name: str, doubted: int) -> None:
     facts = facts_of(name)

@@ -11,6 +11,7 @@ make() {
 make constructor.so constructor.c -march=rv64gc -s
 make module.so module.c -march=rv64gc -s
 make guarded.so guarded.c -march=rv64gc -s
+make mixed.so mixed.c -march=rv64gc -s
 make hwprobe.so hwprobe.c -march=rv64gc -s
 make clones.so clones.c -march=rv64gc -s
 make vector.so plain.c -march=rv64gcv -s

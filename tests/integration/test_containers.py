@@ -16,8 +16,10 @@ from rvbuild.errors import MissingToolError
 from rvbuild.executor import Command, Completed
 from rvbuild.executor.container import ContainerExecutor
 from rvbuild.executor.daemon import Daemon, connect
+from rvbuild.executor.environment import index_environment
 from rvbuild.image import provide_base
 from rvbuild.kit import Supplies
+from rvbuild.pipeline.modes import named_files
 from rvbuild.wheel import read_wheel
 from tests.build_samples import write_tree
 from tests.integration.conftest import PINS
@@ -188,12 +190,15 @@ def test_cibuildwheel_builds_in_the_image(supplies: Supplies, tmp_path: Path) ->
     verified = rvbuild(cache, tmp_path, "image", "verify")
     assert verified.returncode == 0, verified.stderr
     project = write_tree(tmp_path / "project", PACKAGE)
+    outside = index_environment(dict(os.environ))
+    volumes = " ".join(f"--volume={path}:{path}:ro" for path in named_files(outside))
+    engine = f"docker; create_args: --network=host {volumes}; disable_host_mount: true"
     environment = {
         **os.environ,
         "CIBW_ARCHS": "riscv64",
         "CIBW_BUILD": "cp313-manylinux_riscv64",
-        "CIBW_CONTAINER_ENGINE": "docker; create_args: --network=host; disable_host_mount: true",
-        "CIBW_ENVIRONMENT_PASS_LINUX": "PIP_INDEX_URL",
+        "CIBW_CONTAINER_ENGINE": engine,
+        "CIBW_ENVIRONMENT_PASS_LINUX": " ".join(outside.keys() - {"HOME"}),
         "CIBW_MANYLINUX_RISCV64_IMAGE": built.stdout.strip(),
         "CIBW_TEST_COMMAND": "python -c 'import tiny'",
     }

@@ -72,7 +72,7 @@ def tell_mode(wish: Wish, watch: "Watcher") -> None:
     if not wish.container and wish.mode != "native":
         raise UsageError("`--no-container` goes with `--native`")
     if wish.mode == "emulated":
-        watch.note("emulated", "this takes 10 to 50 times as long as building across")
+        watch.note("emulated", "this takes 5 to 20 times as long as building across")
 
 
 def wished_settings(

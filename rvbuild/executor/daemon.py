@@ -163,8 +163,11 @@ class Daemon:
             return str(made["Id"])
 
     def end(self, container: str, signal: int | None = None) -> None:
-        """Send a container a signal, or remove it with all that runs in it; gone ones are fine."""
-        with talking("cannot end a container"), suppress(APIError):
+        """Send a container a signal, or remove it with all that runs in it; gone ones are fine.
+
+        A daemon that is gone too is not told of here: it would hide the failure that led to this.
+        """
+        with suppress(DockerException, RequestException):
             if signal is None:
                 self.client.remove_container(container, force=True)
             else:

@@ -3,15 +3,19 @@
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
+from rvbuild.emulator import install_emulator
 from rvbuild.errors import MissingToolError
 from rvbuild.executor import Command, Completed
 from rvbuild.executor.container import ContainerExecutor
@@ -20,6 +24,7 @@ from rvbuild.executor.environment import index_environment
 from rvbuild.image import provide_base
 from rvbuild.kit import Supplies
 from rvbuild.pipeline.modes import named_files
+from rvbuild.pythons import install_build_python
 from rvbuild.wheel import read_wheel
 from tests.build_samples import write_tree
 from tests.integration.conftest import PINS
@@ -203,8 +208,10 @@ def test_cibuildwheel_builds_in_the_image(supplies: Supplies, tmp_path: Path) ->
         "CIBW_TEST_COMMAND": "python -c 'import tiny'",
     }
     words = [sys.executable, "-m", "cibuildwheel", "--platform", "linux"]
-    words += ["--output-dir", str(tmp_path / "wheels"), str(project)]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    words += ["--output-dir", str(tmp_path / "wheels")]
+    done = subprocess.run(
+        words, cwd=project, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     (wheel,) = (tmp_path / "wheels").iterdir()
     assert wheel.name == "tiny-1.0-cp313-cp313-manylinux_2_31_riscv64.whl"
@@ -225,3 +232,49 @@ def test_the_image_of_another_machine_is_refused(daemon: Daemon, tmp_path: Path)
         assert json.loads(shown.stdout)["architecture"] != "riscv64"
     finally:
         subprocess.run(["docker", "rmi", name], check=True, capture_output=True)
+
+
+def riscv64_site(folder: Path) -> Path:
+    """Have what rvbuild itself imports while it builds, as wheels for riscv64, in one folder."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    # Uploading takes keyring, and that takes cryptography, of which there is no wheel for riscv64.
+    left_out = ("keyring", "twine", "PyYAML")
+    wanted = [each for each in project["dependencies"] if not each.startswith(left_out)]
+    platforms = [f"--platform=manylinux_2_{minor}_riscv64" for minor in range(41, 30, -1)]
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder)]
+    words += ["--only-binary=:all:", "--python-version=3.13", "--implementation=cp", *platforms]
+    words += [f"--abi={abi}" for abi in ("cp313", "abi3", "none")]
+    done = subprocess.run([*words, *wanted], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    # Without its compiled part PyYAML is pure Python.
+    pure = shutil.ignore_patterns("*.so", "__pycache__")
+    shutil.copytree(Path(yaml.__file__).parent, folder / "yaml", ignore=pure)
+    return folder
+
+
+def test_rvbuild_builds_natively_inside_riscv64(
+    daemon: Daemon, image: str, supplies: Supplies, tmp_path: Path
+) -> None:
+    cache = supplies.places.cache
+    crossing = ("wheel", "markupsafe", "--python", "3.13", "--no-test", "--dist", "across")
+    found = rvbuild(cache, tmp_path, *crossing)
+    assert found.returncode == 0, found.stderr[-6000:]
+    for host in (platform.machine(), "riscv64"):
+        program = install_build_python("3.13", host, PINS, supplies)
+    install_emulator("riscv64", PINS, supplies)
+    site = riscv64_site(tmp_path / "site")
+    outside = index_environment(dict(os.environ))
+    executor = ContainerExecutor(daemon, image, (cache, tmp_path), (ROOT, *named_files(outside)))
+    # A store of its own, where nothing is built yet.
+    own = tmp_path / "cache"
+    own.mkdir()
+    for name in ("kits", "downloads"):
+        (own / name).symlink_to(cache / name)
+    natively = ("--native", "--no-container", "--no-test", "--python", "3.13")
+    words = (str(program), "-m", "rvbuild", "--cache", str(own), "wheel", "markupsafe", *natively)
+    told = {"PYTHONPATH": f"{site}:{ROOT}", "RVBUILD_COMPILER_CACHE": "off", "PATH": "/usr/bin"}
+    told |= {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = executor.run(Command(words, tmp_path, {**outside, **told}, timeout_seconds=800))
+    assert done.ok, done.output[-6000:]
+    (native,) = (tmp_path / "dist").iterdir()
+    assert read_wheel(native).sha256 == read_wheel(Path(found.stdout.strip())).sha256

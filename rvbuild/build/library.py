@@ -60,8 +60,7 @@ def _cmake(workshop: Workshop, bench: Bench) -> None:
     done = run(workshop, bench, (*words, *_options(workshop, bench)), told)
     check_cmake(bench)
     check_cross(done.output, bench)
-    keep_going = ("--", "-k", "0") if workshop.keep_going else ()
-    run(workshop, bench, ("cmake", "--build", build, *keep_going), told)
+    run(workshop, bench, ("cmake", "--build", build), told)
     run(workshop, bench, ("cmake", "--install", build), told)
 
 

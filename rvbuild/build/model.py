@@ -40,7 +40,6 @@ class Workshop:
     cache: Path
     launcher: Launcher | None = None
     network_environment: Mapping[str, str] = field(default_factory=dict)
-    keep_going: bool = False
     root: Path = Path("/")
 
 

@@ -6,13 +6,12 @@ requirements are laid over their copies.
 
 import json
 import shutil
-import tomllib
 import zipfile
 from pathlib import Path
 
 from rvbuild.build.model import Bench, BuildEnvironment, Workshop
 from rvbuild.build.running import run, run_with_network
-from rvbuild.build.settings import backend_name, config_settings
+from rvbuild.build.settings import backend_name, config_settings, static_requires
 from rvbuild.build.surroundings import (
     applying,
     base_environment,
@@ -20,10 +19,7 @@ from rvbuild.build.surroundings import (
     data_text,
     interpreter_of,
 )
-from rvbuild.errors import BuildError
 
-# PEP 518: what a project without a build-system table is built with.
-DEFAULT_REQUIRES = ("setuptools>=70",)
 TARGET_FOLDERS = ("include", "lib", "pkgconfig")
 
 
@@ -48,20 +44,6 @@ def prepare_environment(workshop: Workshop, bench: Bench) -> BuildEnvironment:
     for wheel in bench.wheels:
         lay_target_over(wheel, site)
     return BuildEnvironment(python, tuple(sorted(installed)))
-
-
-def static_requires(project: Path) -> tuple[str, ...]:
-    """Read `build-system.requires` of a project."""
-    path = project / "pyproject.toml"
-    if not path.is_file():
-        return DEFAULT_REQUIRES
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("build-system", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BuildError(
-            f"`{path.name}` of the source cannot be read", causes=[str(error)]
-        ) from error
-    return tuple(table.get("requires", DEFAULT_REQUIRES))
 
 
 def _install(

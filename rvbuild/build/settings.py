@@ -5,22 +5,42 @@ from pathlib import Path
 
 from rvbuild.build.model import Bench, Workshop
 from rvbuild.build.surroundings import applying
-from rvbuild.errors import UsageError
+from rvbuild.errors import BuildError, UsageError
 
 Settings = dict[str, str | list[str]]
 
 MESON_PYTHON = "mesonpy"
 SCIKIT_BUILD_CORE = "scikit_build_core.build"
+# PEP 518: what a project without a build-system table is built with.
+DEFAULT_REQUIRES = ("setuptools>=70",)
 DEFAULT_BACKEND = "setuptools.build_meta:__legacy__"
+
+
+def build_system(project: Path) -> dict[str, object]:
+    """Read a project's `build-system` table (PEP 518), empty where there is none."""
+    path = project / "pyproject.toml"
+    if not path.is_file():
+        return {}
+    try:
+        table: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8")).get(
+            "build-system", {}
+        )
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BuildError(
+            f"`{path.name}` of the source cannot be read", causes=[str(error)]
+        ) from error
+    return table
+
+
+def static_requires(project: Path) -> tuple[str, ...]:
+    """Read `build-system.requires` of a project."""
+    requires = build_system(project).get("requires", DEFAULT_REQUIRES)
+    return tuple(map(str, requires)) if isinstance(requires, list | tuple) else ()
 
 
 def backend_name(project: Path) -> str:
     """Read the `build-backend` of a project."""
-    path = project / "pyproject.toml"
-    if not path.is_file():
-        return DEFAULT_BACKEND
-    table = tomllib.loads(path.read_text(encoding="utf-8")).get("build-system", {})
-    return str(table.get("build-backend", DEFAULT_BACKEND))
+    return str(build_system(project).get("build-backend", DEFAULT_BACKEND))
 
 
 def config_settings(backend: str, workshop: Workshop, bench: Bench) -> Settings:
@@ -41,12 +61,9 @@ def config_settings(backend: str, workshop: Workshop, bench: Bench) -> Settings:
 
 def _wraps_meson_python(project: Path, backend: str) -> bool:
     # NumPy and others keep a backend in the tree that calls meson-python with their own Meson.
-    path = project / "pyproject.toml"
-    if not path.is_file():
-        return False
-    table = tomllib.loads(path.read_text(encoding="utf-8")).get("build-system", {})
-    named = any(str(require).startswith("meson-python") for require in table.get("requires", []))
-    return bool(table.get("backend-path")) and named and backend != SCIKIT_BUILD_CORE
+    named = any(require.startswith("meson-python") for require in static_requires(project))
+    in_tree = bool(build_system(project).get("backend-path"))
+    return in_tree and named and backend != SCIKIT_BUILD_CORE
 
 
 def _meson_python(bench: Bench, defines: list[str]) -> Settings:

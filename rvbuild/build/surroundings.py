@@ -50,7 +50,6 @@ def surroundings(workshop: Workshop, bench: Bench) -> Surroundings:
         pkg_config_folders=(interpreter.pkg_config, *_target_pkg_config(bench, interpreter)),
         python=bench.folder / "bin/cross-python",
         python_include=interpreter.include[0],
-        python_version=interpreter.version,
         extension_suffix=interpreter.extension_suffix,
     )
 

@@ -44,7 +44,6 @@ class Surroundings:
     pkg_config_folders: tuple[Path, ...] = ()
     python: Path | None = None
     python_include: Path | None = None
-    python_version: str = ""
     extension_suffix: str = ""
     cflags: tuple[str, ...] = ()
     cxxflags: tuple[str, ...] = ()

@@ -10,8 +10,9 @@ import pytest
 
 from rvbuild.build.cross import check_cross, check_cross_files
 from rvbuild.build.expect import check_members, check_prefix, prefix_members, wheel_members
-from rvbuild.build.requirements import lay_target_over, read_report, static_requires
+from rvbuild.build.requirements import lay_target_over, read_report
 from rvbuild.build.running import run, run_with_network
+from rvbuild.build.settings import static_requires
 from rvbuild.errors import AuditError, BuildError
 from rvbuild.executor import Completed
 from tests.build_samples import FakeExecutor, bench_at, job_of, recipe_of, workshop_at, write_tree

@@ -25,7 +25,6 @@ WHEEL = Surroundings(
     pkg_config_folders=(Path("/kits/python/pkgconfig"),),
     python=Path("/job/bin/cross-python"),
     python_include=Path("/kits/python/include/python3.13"),
-    python_version="3.13",
     extension_suffix=".cpython-313-riscv64-linux-gnu.so",
     cflags=("-DNAME='a b'",),
     cxxflags=("-std=c++20",),

@@ -48,7 +48,7 @@ def config_settings(backend: str, workshop: Workshop, bench: Bench) -> Settings:
     options = applying(bench.job.recipe.build.options, workshop, bench)
     defines = [option for option in options if option.startswith("-D")]
     plain = [option for option in options if not option.startswith("-D")]
-    if backend == MESON_PYTHON or _wraps_meson_python(bench.project, backend):
+    if _is_meson(bench.project, backend):
         return _meson_python(bench, defines) | _pairs(plain)
     if backend.startswith(SCIKIT_BUILD_CORE):
         settings: Settings = {"build-dir": str(bench.folder / "build")}
@@ -56,7 +56,24 @@ def config_settings(backend: str, workshop: Workshop, bench: Bench) -> Settings:
             name, _, value = define.removeprefix("-D").partition("=")
             settings[f"cmake.define.{name}"] = value
         return settings | _pairs(plain)
-    return _pairs([*defines, *plain])
+    return _pairs(plain)
+
+
+def definitions(workshop: Workshop, bench: Bench) -> tuple[str, ...]:
+    """Give the `-D` options of a wheel whose backend has no word for them, as `NAME=value`.
+
+    Backends that start CMake by themselves hand on what they know; the rest is read with the
+    toolchain file.
+    """
+    backend = backend_name(bench.project)
+    if _is_meson(bench.project, backend) or backend.startswith(SCIKIT_BUILD_CORE):
+        return ()
+    options = applying(bench.job.recipe.build.options, workshop, bench)
+    return tuple(option[2:] for option in options if option.startswith("-D"))
+
+
+def _is_meson(project: Path, backend: str) -> bool:
+    return backend == MESON_PYTHON or _wraps_meson_python(project, backend)
 
 
 def _wraps_meson_python(project: Path, backend: str) -> bool:

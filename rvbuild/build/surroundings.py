@@ -51,6 +51,7 @@ def surroundings(workshop: Workshop, bench: Bench) -> Surroundings:
         python=bench.folder / "bin/cross-python",
         python_include=interpreter.include[0],
         extension_suffix=interpreter.extension_suffix,
+        site_packages=_site_packages(bench, interpreter),
     )
 
 
@@ -62,9 +63,13 @@ def interpreter_of(workshop: Workshop, bench: Bench) -> Interpreter:
     return workshop.interpreters[version]
 
 
+def _site_packages(bench: Bench, interpreter: Interpreter) -> Path:
+    return bench.folder / f"venv/lib/python{interpreter.version}/site-packages"
+
+
 def _target_pkg_config(bench: Bench, interpreter: Interpreter) -> tuple[Path, ...]:
     """Say where the `.pc` files of target wheels are once these are laid over what runs here."""
-    site = bench.folder / f"venv/lib/python{interpreter.version}/site-packages"
+    site = _site_packages(bench, interpreter)
     found: dict[Path, None] = {}
     for wheel in bench.wheels:
         with zipfile.ZipFile(wheel) as bundle:

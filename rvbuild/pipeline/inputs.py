@@ -2,9 +2,11 @@
 
 import hashlib
 from importlib import resources
+from pathlib import Path
 
 from rvbuild.emulator import emulator_digest
 from rvbuild.image import base_digest
+from rvbuild.kit.generators import GENERATORS, PIN_FILE
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.modes import build_machine, in_container
 from rvbuild.plan import Inputs, Recipes
@@ -32,6 +34,7 @@ def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> 
             for recipe in recipes
             for entry in recipe.patches
         },
+        asked=dict.fromkeys(GENERATORS, _file_digest(house.pins / PIN_FILE)),
     )
 
 
@@ -51,7 +54,11 @@ def _tools_digest(options: Options, house: House) -> str:
 
 
 def _digest(house: House, recipe: Recipe, patch: str) -> str:
-    return hashlib.sha256(house.catalogue.patch_path(recipe, patch).read_bytes()).hexdigest()
+    return _file_digest(house.catalogue.patch_path(recipe, patch))
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def reachable(names: tuple[str, ...], recipes: Recipes) -> tuple[Recipe, ...]:

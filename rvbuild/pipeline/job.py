@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rvbuild import __version__
@@ -19,6 +19,7 @@ from rvbuild.build import (
     stage_prefix,
 )
 from rvbuild.build.expect import check_members, check_prefix, prefix_members, wheel_members
+from rvbuild.build.settings import definitions
 from rvbuild.build.surroundings import SOURCE_DATE_EPOCH, lay_out, surroundings
 from rvbuild.errors import AuditError
 from rvbuild.events import step
@@ -106,7 +107,10 @@ def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
     def surround() -> None:
         stage_prefix(bench.prefix, libraries_below(job, ground))
         lay_out(workshop, bench)
-        write_files(workshop.toolchain, surroundings(workshop, bench), bench.folder / "target")
+        around = surroundings(workshop, bench)
+        if job.python is not None:
+            around = replace(around, definitions=definitions(workshop, bench))
+        write_files(workshop.toolchain, around, bench.folder / "target")
 
     return _take(work, "surroundings", ground, surround)
 

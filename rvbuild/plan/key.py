@@ -51,6 +51,8 @@ def inputs_of(
     """
     found = {"schema": SCHEMA, "floor": str(situation.floor), "mode": situation.mode}
     found |= _surroundings(situation, inputs)
+    asked = (name for name in recipe.requires.tools if name in inputs.asked)
+    found |= {f"tool {name}": inputs.asked[name] for name in asked}
     found |= {"recipe.name": recipe.name, "recipe.version": recipe.version}
     found |= {"recipe.kind": recipe.kind}
     found |= dict(_sources(recipe))

@@ -29,7 +29,8 @@ class Request:
 class Inputs:
     """Content digests of what jobs read besides their recipes; an empty one is not read.
 
-    `pythons` are by minor version such as `3.13`, `patches` by recipe name and patch file.
+    `pythons` are by minor version such as `3.13`, `patches` by recipe name and patch file, `asked`
+    by the name of a tool that only the recipes naming it read.
     """
 
     toolchain: str
@@ -39,6 +40,7 @@ class Inputs:
     environment: str = ""
     pythons: Mapping[str, str] = field(default_factory=dict)
     patches: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

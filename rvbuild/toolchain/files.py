@@ -89,7 +89,7 @@ def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
         "CMAKE_SHARED_LINKER_FLAGS_INIT": " ".join(around.link_flags),
         "CMAKE_MODULE_LINKER_FLAGS_INIT": " ".join(around.link_flags),
         "CMAKE_EXE_LINKER_FLAGS_INIT": " ".join(around.link_flags),
-        "CMAKE_FIND_ROOT_PATH": f"{toolchain.sysroot};{around.prefix}",
+        "CMAKE_FIND_ROOT_PATH": ";".join(_cmake_roots(toolchain, around)),
         "CMAKE_PREFIX_PATH": str(around.prefix),
         "CMAKE_FIND_ROOT_PATH_MODE_PROGRAM": "NEVER",
         "CMAKE_FIND_ROOT_PATH_MODE_LIBRARY": "ONLY",
@@ -99,11 +99,20 @@ def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
         "CMAKE_INSTALL_LIBDIR": "lib",
         "PKG_CONFIG_EXECUTABLE": str(toolchain.pkg_config),
     } | _cmake_python(around)
+    for definition in around.definitions:
+        name, _, value = definition.partition("=")
+        values[name.partition(":")[0]] = value
     lines = [f'set({name} {_cmake_text(value)} CACHE STRING "")' for name, value in values.items()]
     # The file is read again for every probe, where cache entries of the project are not seen.
     lines += ['set(CMAKE_SYSTEM_NAME "Linux")', f'set(CMAKE_SYSTEM_PROCESSOR "{MACHINE}")']
     lines += ['set(CMAKE_PROJECT_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/policies.cmake")', ""]
     return "\n".join(lines)
+
+
+def _cmake_roots(toolchain: Toolchain, around: Surroundings) -> list[str]:
+    roots = [toolchain.sysroot, around.prefix, around.site_packages]
+    # FindPython looks for NumPy's headers where NumPy says, which has to be below a root.
+    return [str(root) for root in roots if root is not None]
 
 
 def _cmake_text(value: str) -> str:

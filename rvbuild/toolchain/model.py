@@ -37,7 +37,9 @@ class Surroundings:
     """What one job's compiles may see beside the sysroot.
 
     `prefix` is where the libraries below the job are staged, `pkg_config_folders` hold `.pc` files;
-    `python` is the interpreter that answers for the target, with its header folder and suffix.
+    `python` is the interpreter that answers for the target, with its header folder and suffix, and
+    `site_packages` where build requirements are, over which headers of the target are laid;
+    `definitions` are `NAME=value` for a CMake that a build starts in its own way.
     """
 
     prefix: Path
@@ -45,9 +47,11 @@ class Surroundings:
     python: Path | None = None
     python_include: Path | None = None
     extension_suffix: str = ""
+    site_packages: Path | None = None
     cflags: tuple[str, ...] = ()
     cxxflags: tuple[str, ...] = ()
     ldflags: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
 
     @property
     def compile_flags(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Programs that write source code while a package builds: protoc and flatc, from Debian's packages."""
+"""Programs that write source code while a package builds: protoc and flatc, from Debian."""
 
 from pathlib import Path
 

@@ -149,15 +149,17 @@ def _compiler_cache(options: Options, house: House) -> Iterator[Launcher | None]
         subprocess.run(
             [str(program), "--stop-server"], env=server, capture_output=True, check=False
         )
+        Path(environment["SCCACHE_SERVER_UDS"]).unlink(missing_ok=True)
 
 
 def cache_environment(choice: str, folder: Path) -> dict[str, str]:
     """Tell sccache where it keeps things; `choice` is `local` or a shared storage's address."""
     folder.mkdir(parents=True, exist_ok=True)
-    socket = folder / "server.sock"
+    # A server for each run: one that ends must not take away another's.
+    socket = folder / f"server-{os.getpid()}.sock"
     if len(os.fsencode(socket)) > SOCKET_BYTES:
         digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-        socket = Path(gettempdir()) / f"rvbuild-sccache-{digest}.sock"
+        socket = Path(gettempdir()) / f"rvbuild-sccache-{digest}-{os.getpid()}.sock"
     environment = {
         "SCCACHE_SERVER_UDS": str(socket),
         "SCCACHE_IDLE_TIMEOUT": str(IDLE_SECONDS),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rvbuild.build.settings import backend_name, config_settings
+from rvbuild.build.settings import backend_name, config_settings, definitions
 from rvbuild.errors import UsageError
 from tests.build_samples import bench_at, job_of, recipe_of, workshop_at
 
@@ -78,3 +78,13 @@ def test_the_backend_is_read_from_the_project(tmp_path: Path) -> None:
     assert backend_name(tmp_path) == "mesonpy"
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     assert backend_name(tmp_path) == "setuptools.build_meta:__legacy__"
+
+
+def test_defines_of_other_backends_are_told_by_the_toolchain_file(tmp_path: Path) -> None:
+    recipe = recipe_of("demo", build={"options": [*OPTIONS, OLD, "--build-option=-q"]})
+    bench = bench_at(tmp_path, job_of(recipe))
+    workshop = workshop_at(tmp_path)
+    assert definitions(workshop, bench) == ("blas=openblas", f"lapack={tmp_path}/prefix/lib")
+    assert config_settings("setuptools.build_meta", workshop, bench) == {"--build-option": "-q"}
+    (bench.source / "pyproject.toml").write_text(NUMPY)
+    assert definitions(workshop, bench) == ()

@@ -28,7 +28,7 @@ HASH = "5" * 64
 
 def test_the_socket_lies_in_the_cache(tmp_path: Path) -> None:
     told = cache_environment("local", tmp_path / "sccache")
-    assert told["SCCACHE_SERVER_UDS"] == f"{tmp_path}/sccache/server.sock"
+    assert told["SCCACHE_SERVER_UDS"] == f"{tmp_path}/sccache/server-{os.getpid()}.sock"
     assert told["SCCACHE_DIR"] == f"{tmp_path}/sccache"
     assert (tmp_path / "sccache").is_dir()
 

@@ -107,6 +107,23 @@ def test_quotes_and_dollars_survive_in_the_toolchain_file() -> None:
     assert r'-DA=\"x\" -DB=\$ORIGIN -DC=\\n" CACHE' in text
 
 
+def test_definitions_are_cache_entries_of_the_toolchain_file() -> None:
+    around = replace(LIBRARY, definitions=("USE_IT=OFF", "WHERE:PATH=/a b", "TEXT=x=y"))
+    text = cmake_toolchain_file(TOOLCHAIN, around)
+    for line in ('set(USE_IT "OFF"', 'set(WHERE "/a b"', 'set(TEXT "x=y"'):
+        assert f'{line} CACHE STRING "")' in text
+
+
+def test_headers_of_build_requirements_lie_below_a_root() -> None:
+    around = replace(WHEEL, site_packages=Path("/job/venv/site-packages"))
+    (line,) = [
+        line
+        for line in cmake_toolchain_file(TOOLCHAIN, around).splitlines()
+        if line.startswith("set(CMAKE_FIND_ROOT_PATH ")
+    ]
+    assert "/job/prefix;/job/venv/site-packages" in line
+
+
 def test_all_files_are_written(tmp_path: Path) -> None:
     folder = tmp_path / "job/target"
     write_files(TOOLCHAIN, WHEEL, folder)

@@ -97,6 +97,8 @@ def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
         # Build requirements such as pybind11 bring theirs in the environment that runs here.
         "CMAKE_FIND_ROOT_PATH_MODE_PACKAGE": "BOTH",
         "CMAKE_INSTALL_LIBDIR": "lib",
+        # In place of this machine's ldd, which cannot tell of the target's libraries.
+        "CMAKE_LINK_WHAT_YOU_USE_CHECK": "true",
         "PKG_CONFIG_EXECUTABLE": str(toolchain.pkg_config),
     } | _cmake_python(around)
     for definition in around.definitions:

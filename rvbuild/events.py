@@ -7,6 +7,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a step is: parts done of all, and the seconds left where they are known."""
+
+    done: int
+    total: int
+    seconds_left: float | None = None
+
+
 class Watcher(Protocol):
     """Receives the progress of jobs, from any thread; `job` is like `markupsafe-3.0.3:cp313`."""
 
@@ -21,6 +30,9 @@ class Watcher(Protocol):
 
     def line(self, job: str, text: str) -> None:
         """One line of a tool's output."""
+
+    def progress(self, job: str, progress: Progress) -> None:
+        """How far the running step of a job is; comes often."""
 
     def note(self, job: str, text: str) -> None:
         """Something the user should know, such as a default that was taken."""
@@ -39,6 +51,9 @@ class Silent:
         """Do nothing."""
 
     def line(self, job: str, text: str) -> None:
+        """Do nothing."""
+
+    def progress(self, job: str, progress: Progress) -> None:
         """Do nothing."""
 
     def note(self, job: str, text: str) -> None:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from rvbuild.events import Progress
 from rvbuild.executor.local import network_isolation_works
 from rvbuild.testing import binfmt_state
 
@@ -37,6 +38,9 @@ class Recorder:
 
     def line(self, job: str, text: str) -> None:
         self.events.append(("line", job, text))
+
+    def progress(self, job: str, progress: Progress) -> None:
+        self.events.append(("progress", job, f"{progress.done}/{progress.total}"))
 
     def note(self, job: str, text: str) -> None:
         self.events.append(("note", job, text))

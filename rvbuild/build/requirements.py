@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 from rvbuild.build.model import Bench, BuildEnvironment, Workshop
+from rvbuild.build.ninja import wrap_installed_ninja
 from rvbuild.build.running import run, run_with_network
 from rvbuild.build.settings import backend_name, config_settings, static_requires
 from rvbuild.build.surroundings import (
@@ -41,6 +42,7 @@ def prepare_environment(workshop: Workshop, bench: Bench) -> BuildEnvironment:
     asked = _ask_backend(workshop, bench, python)
     if asked:
         installed |= _install(workshop, bench, (*asked, *stated), "dynamic")
+    wrap_installed_ninja(python.parent)
     for wheel in bench.wheels:
         lay_target_over(wheel, site)
     return BuildEnvironment(python, tuple(sorted(installed)))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rvbuild.build.model import Bench, Workshop
+from rvbuild.build.ninja import NinjaOutput
 from rvbuild.build.surroundings import command
 from rvbuild.errors import BuildError
 from rvbuild.executor import Completed
@@ -39,19 +40,33 @@ def _run(
     network: bool,
 ) -> Completed:
     wanted = replace(command(argv, cwd, environment), network=network)
+    heard = NinjaOutput()
     done = workshop.executor.run(
-        wanted, bench.log, lambda line: workshop.watch.line(bench.job.id, line)
+        wanted, bench.log, lambda line: _hear(line, heard, workshop, bench)
     )
     if not done.ok:
+        failures = heard.failures
         raise BuildError(
             f"`{Path(argv[0]).name}` failed while building `{bench.job.id}`",
-            causes=[explain(done)],
-            tail=done.tail(),
+            causes=[explain(done), *heard.told()],
+            tail=failures[0].lines if failures else done.tail(),
             log=bench.log,
-            hint=hint(done, bench),
+            hint=hint(done, bench, "\n".join(line for each in failures for line in each.lines)),
             reproduce=f"rvbuild shell {bench.job.id}",
         )
     return done
+
+
+def _hear(line: str, heard: NinjaOutput, workshop: Workshop, bench: Bench) -> None:
+    before = heard.count
+    progress = heard.read(line)
+    workshop.watch.line(bench.job.id, line)
+    if progress is not None:
+        workshop.watch.progress(bench.job.id, progress)
+    if before == 0 and heard.count == 1:
+        # It may go on for an hour, and somebody may want to know now.
+        words = f"`{heard.failures[0].target}` failed; everything else is still built"
+        workshop.watch.note(bench.job.id, f"{words}, log: {bench.log}")
 
 
 def explain(done: Completed) -> str:
@@ -63,10 +78,10 @@ def explain(done: Completed) -> str:
     return f"it ended with exit code {done.exit_code}"
 
 
-def hint(done: Completed, bench: Bench) -> str | None:
-    """Give the next move where the output tells it."""
-    last = done.output[-20000:]
-    if done.signal == SIGKILL or "Killed" in last[-2000:]:
+def hint(done: Completed, bench: Bench, failures: str = "") -> str | None:
+    """Give the next move where the output tells it; `failures` is output that lies further up."""
+    last = f"{failures}\n{done.output[-20000:]}"
+    if done.signal == SIGKILL or "Killed" in f"{failures}\n{done.output[-2000:]}":
         memory = bench.job.recipe.resources.memory_mb
         return f"out of memory? {memory} MiB are planned for it; `--jobs 1` goes on where it was"
     if "No space left on device" in last:

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from rvbuild.build.model import Bench, Workshop
+from rvbuild.build.ninja import STATUS, wrap_ninja
 from rvbuild.errors import BuildError
 from rvbuild.executor import Command
 from rvbuild.pythons import Interpreter
@@ -118,7 +119,7 @@ def lay_out(workshop: Workshop, bench: Bench) -> None:
         if found is not None:
             _link(folder / name, Path("/") / Path(found).relative_to(workshop.root))
     for name, program in workshop.programs.items():
-        _link(folder / name, program)
+        (_link if name != "ninja" else wrap_ninja)(folder / name, program)
     if "cc" in bench.job.recipe.requires.tools:
         for program in workshop.toolchain.build_c.parent.iterdir():
             _link(folder / program.name, program)
@@ -183,7 +184,7 @@ def build_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
         "CMAKE_BUILD_PARALLEL_LEVEL": str(bench.cores),
         "MAKEFLAGS": f"-j{bench.cores}",
         "MAX_JOBS": str(bench.cores),
-        "NINJA_STATUS": "[%f/%t %es] ",
+        "NINJA_STATUS": STATUS,
     }
     if bench.job.python is not None:
         told["RVBUILD_TARGET_FACTS"] = str(bench.folder / "target-facts.json")

@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from rvbuild.events import Progress
+
 if TYPE_CHECKING:
     from rvbuild.cli.live import LiveArea
 
 GROUP_LINES = 2000
 STEP_WIDTH = 10
 WIDTH = 100
+# How often a running step says how far it is where no live area shows it.
+PROGRESS_SECONDS = 120.0
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 CODES = {"green": "32", "red": "1;31", "cyan": "36", "yellow": "33", "dim": "2", "bold": "1"}
@@ -78,6 +82,14 @@ def size(size_bytes: int) -> str:
     return f"{value:.1f} GB"
 
 
+def how_far(progress: Progress) -> str:
+    """Write progress, such as `412 of 1491, 3 min 05 s left`."""
+    text = f"{progress.done} of {progress.total}"
+    if progress.seconds_left is None or progress.done == progress.total:
+        return text
+    return f"{text}, {duration(progress.seconds_left)} left"
+
+
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Lay rows out in columns two spaces apart; the columns of `right` are flush right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
@@ -108,6 +120,8 @@ class ConsoleWatcher:
         self._manner = manner
         self._live: LiveArea | None = None
         self._running: dict[tuple[str, str], float] = {}
+        self._progress: dict[str, Progress] = {}
+        self._told: dict[str, float] = {}
         self._held: dict[str, deque[str]] = {}
         # The live area's own thread asks what is running while it holds the terminal, so nobody
         # may wait for the terminal with the state locked: two locks, never the second in the first.
@@ -133,6 +147,8 @@ class ConsoleWatcher:
         with self._state:
             self._running[job, step] = time.monotonic()
             self._held[job] = deque(maxlen=GROUP_LINES)
+            self._progress.pop(job, None)
+            self._told[job] = time.monotonic()
         if self._manner.live:
             self._open_live()
         if self._manner.verbosity:
@@ -156,20 +172,39 @@ class ConsoleWatcher:
         elif self._manner.verbosity:
             self._write(prefixed)
 
+    def progress(self, job: str, progress: Progress) -> None:
+        """Show how far a job's step is: in the live area, else by a line every two minutes."""
+        now = time.monotonic()
+        with self._state:
+            self._progress[job] = progress
+            due = now - self._told.get(job, now) >= PROGRESS_SECONDS
+            if due:
+                self._told[job] = now
+        if due and not self._manner.live:
+            self._write(f"{job}  {how_far(progress)}")
+
     def note(self, job: str, text: str) -> None:
         """Draw something the user should know."""
         words = f"{job}: {plain(text)}" if job else plain(text)
         self._write(f"{self._paint('note:', 'cyan')} {words}")
 
     def running(self) -> tuple[tuple[str, str, float], ...]:
-        """Give job, step and elapsed seconds of everything that runs now, oldest first."""
+        """Give job, step with its progress, and elapsed seconds of all that runs, oldest first."""
         now = time.monotonic()
         with self._state:
-            return tuple((job, step, now - begin) for (job, step), begin in self._running.items())
+            return tuple(
+                (job, self._described(job, step), now - begin)
+                for (job, step), begin in self._running.items()
+            )
+
+    def _described(self, job: str, step: str) -> str:
+        progress = self._progress.get(job)
+        return step if progress is None else f"{step}  {how_far(progress)}"
 
     def _end(self, job: str, step: str, line: str, *, fold: bool) -> None:
         with self._state:
             self._running.pop((job, step), None)
+            self._progress.pop(job, None)
             held = list(self._held.pop(job, ()))
         if not held:
             self._write(line)

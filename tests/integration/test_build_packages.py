@@ -382,3 +382,29 @@ def test_a_library_of_the_build_machine_is_not_linked(house: House) -> None:
     options = ["flags=-L. -lz"]
     error = failure(build(house, files, requires={"tools": ["cc"]}, build={"options": options}))
     assert any("incompatible" in line for line in error.tail), error.tail
+
+
+CMAKE_LIBRARY = """
+cmake_minimum_required(VERSION 3.20)
+project(demo LANGUAGES C)
+add_library(demo SHARED one.c two.c three.c)
+install(TARGETS demo DESTINATION lib)
+"""
+
+
+@pytest.mark.parametrize("system", ["cmake", "pep517"])
+def test_all_that_does_not_compile_is_told_at_once(house: House, system: str) -> None:
+    kind = "library" if system == "cmake" else "wheel"
+    own = {"CMakeLists.txt": CMAKE_LIBRARY}
+    if system == "pep517":
+        build_file = MESON.replace("'demo/_c.c'", "['one.c', 'two.c', 'three.c']")
+        own = {"pyproject.toml": MESON_PROJECT, "meson.build": build_file, "demo/__init__.py": ""}
+    broken = {"one.c": "int one = nothing;\n", "three.c": "#error three\n"}
+    outcome = build(
+        house, {**own, **broken, "two.c": "int two;\n"}, kind=kind, build={"system": system}
+    )
+    assert isinstance(outcome.error, RvbuildError)
+    causes = "\n".join(outcome.error.causes)
+    assert "use of undeclared identifier 'nothing'" in causes
+    assert "error: three" in causes
+    assert not any("two.c" in cause for cause in outcome.error.causes)

@@ -17,6 +17,7 @@ from rvbuild.cli.report import (
     size,
     table,
 )
+from rvbuild.events import Progress
 
 JOB = "markupsafe-3.0.3:cp313"
 
@@ -247,3 +248,33 @@ def test_the_summary_tells_name_size_time_and_sha256() -> None:
 
 def test_a_table_has_no_blanks_at_line_ends() -> None:
     assert table([("a", ""), ("bbb", "c")]) == "a\nbbb  c"
+
+
+def test_progress_is_shown_beside_the_running_step() -> None:
+    watch, stream = drawn(Manner())
+    watch.started(JOB, "build")
+    watch.progress(JOB, Progress(412, 1491, 2832.0))
+    ((job, step, _),) = watch.running()
+    assert (job, step) == (JOB, "build  412 of 1491, 47 min 12 s left")
+    assert stream.getvalue() == ""
+
+    watch.finished(JOB, "build", 1.0, "")
+    watch.started(JOB, "audit")
+    assert [step for _, step, _ in watch.running()] == ["audit"]
+
+
+@pytest.mark.parametrize("manner", [Manner(), Manner(groups=True)])
+def test_a_log_gets_a_line_of_progress_now_and_then(
+    manner: Manner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("rvbuild.cli.report.time.monotonic", lambda: now[0])
+    watch, stream = drawn(manner)
+    watch.started(JOB, "build")
+    for part in range(1, 6):
+        now[0] += 50.0
+        watch.progress(JOB, Progress(part, 5, 50.0 * (5 - part)))
+
+    assert stream.getvalue().splitlines() == [
+        f"{JOB}  3 of 5, 1 min 40 s left",
+    ]

@@ -14,12 +14,15 @@ from rvbuild.audit.grafting import GraftPlan, Sources, plan_grafts
 from rvbuild.audit.identity import check_identity
 from rvbuild.audit.inspect import audit_wheel
 from rvbuild.audit.model import Binary, Finding, Policy
-from rvbuild.audit.patching import check_patchelf, remove_leaks, run_tool
+from rvbuild.audit.patching import check_patchelf, remove_leaks
 from rvbuild.audit.tags import check_tags
+from rvbuild.elf.split import split_symbols
 from rvbuild.errors import AuditError
 from rvbuild.target import Floor
 from rvbuild.wheel import Wheel, pack_wheel, read_wheel, unpack_wheel
 
+# Where symbols of grafted libraries go, whose names in the wheel are made later.
+GRAFTED = "grafted"
 # What repairing is there to mend, so that it is no reason to refuse.
 MENDED = frozenset({"not-repaired", "tag-above-floor"})
 # What must not be left in a repaired wheel; anything else is for the audit to report.
@@ -43,8 +46,8 @@ PROMISED = frozenset(
 class Repair:
     """How to repair a wheel, and into which folder.
 
-    Libraries are grafted from `library_folders` alone, in order. `strip` is a command that a file
-    name is added to, such as `("llvm-strip", "--strip-unneeded")`; empty leaves symbols alone.
+    Libraries are grafted from `library_folders` alone, in order. Symbol tables and debug
+    information go below `symbols`, where that is given, each under its member's name and `.debug`.
     `bundle` and `brought` are as in `Sources`.
     """
 
@@ -53,7 +56,7 @@ class Repair:
     destination: Path
     patchelf: Path
     epoch_seconds: int
-    strip: tuple[str, ...] = ()
+    symbols: Path | None = None
     bundle: tuple[str, ...] = ()
     brought: tuple[str, ...] = ()
 
@@ -104,13 +107,13 @@ def _pass_through(path: Path, destination: Path) -> Path:
 
 
 def _prepare(wheel: Wheel, binaries: tuple[Binary, ...], repair: Repair, work: Path) -> Path:
-    """Strip and clean the members, and pack them with a true RECORD, which auditwheel goes by."""
+    """Split and clean the members, and pack them with a true RECORD, which auditwheel goes by."""
     folder = work / "prepared"
     unpack_wheel(wheel.path, folder)
     # Before any patching, https://github.com/pypa/auditwheel/issues/716.
     for binary in binaries:
-        if repair.strip and binary.loadable:
-            run_tool(list(repair.strip), folder / binary.member, binary.member)
+        if binary.loadable:
+            _split(folder / binary.member, binary.member, repair)
     remove_leaks(folder, wheel, binaries, repair.patchelf)
     return pack_wheel(folder, work / wheel.file_name, repair.epoch_seconds)
 
@@ -122,9 +125,20 @@ def _stage(plan: GraftPlan, repair: Repair, folder: Path) -> dict[str, Path]:
     for name, file in plan.files.items():
         staged[name] = Path(shutil.copyfile(file, folder / name))
         staged[name].chmod(0o755)
-        if repair.strip:
-            run_tool(list(repair.strip), staged[name], name)
+        _split(staged[name], f"{GRAFTED}/{name}", repair)
     return staged
+
+
+def _split(file: Path, name: str, repair: Repair) -> None:
+    """Move the symbols of a file, where that is asked for and there are any."""
+    if repair.symbols is None:
+        return
+    place = repair.symbols / f"{name}.debug"
+    split = split_symbols(file.read_bytes(), name, place.name)
+    if split.debug:
+        file.write_bytes(split.stripped)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(split.debug)
 
 
 def _graft(prepared: Path, plan: GraftPlan, staged: dict[str, Path], repair: Repair) -> Path:

@@ -83,13 +83,14 @@ def paths(delivered: Sequence[Delivered], *, wheels: bool) -> tuple[str, ...]:
 
 
 def summary(delivered: Sequence[Delivered]) -> str:
-    """Draw the table of wheels, then a line for each job that gave nothing."""
+    """Draw the table of wheels, where their symbols are, and a line for each job without result."""
     rows = [
         SummaryRow(each.path.name, each.size_bytes, each.outcome.seconds, each.sha256)
         for each in delivered
         if each.path is not None and each.sha256
     ]
     lines = [draw_summary(rows)] if rows else []
+    lines += [f"symbols: {folder}" for folder in map(_symbols, delivered) if folder is not None]
     for state in ("failed", "not started"):
         lines += [
             f"{state}: {each.outcome.job}" for each in delivered if each.outcome.state == state
@@ -102,8 +103,15 @@ def as_json(delivered: Sequence[Delivered]) -> dict[str, object]:
     return {"schema": SCHEMA, "jobs": [_plain(each) for each in delivered]}
 
 
+def _symbols(each: Delivered) -> Path | None:
+    """Find what was split off a wheel, in the store."""
+    wheel = each.outcome.wheel
+    folder = wheel and wheel.with_name("symbols")
+    return folder if each.sha256 and folder and folder.is_dir() else None
+
+
 def _plain(each: Delivered) -> dict[str, object]:
-    outcome = each.outcome
+    outcome, symbols = each.outcome, _symbols(each)
     return {
         "id": outcome.job,
         "state": outcome.state,
@@ -111,6 +119,7 @@ def _plain(each: Delivered) -> dict[str, object]:
         "path": None if each.path is None else str(each.path),
         "sha256": each.sha256 or None,
         "size_bytes": each.size_bytes or None,
+        "symbols": symbols and str(symbols),
         "error": outcome.error.message if outcome.error else None,
     }
 

@@ -30,6 +30,9 @@ from rvbuild.sources.prepare import prepare_source
 from rvbuild.store import Draft, Stored, Work, close_work, mark_done, open_work
 from rvbuild.toolchain.files import write_files
 
+# Where a result keeps what was split off its wheel, by member.
+SYMBOLS = "symbols"
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -167,15 +170,15 @@ def _make_wheel(
 
 def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -> Path:
     house, sysroot = ground.house, ground.workshop.sysroot
-    staging.mkdir(exist_ok=True)
-    for stale in staging.iterdir():
-        stale.unlink()
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir()
     repair = Repair(
         floor=job.floor,
         library_folders=(bench.prefix / "lib", *sysroot.libraries),
         destination=staging,
         patchelf=install_program("patchelf", house.host, house.pins, house.supplies),
         epoch_seconds=SOURCE_DATE_EPOCH,
+        symbols=staging / SYMBOLS if job.recipe.build.split_symbols else None,
     )
     wheel = repair_wheel(built, repair)
     policy = Policy(job.floor, sysroot.libraries, build_paths=(str(house.places.cache),))

@@ -249,6 +249,10 @@ class Build(Frozen):
         default=(), description="commands run in the source before the build"
     )
     script: tuple[Command, ...] = Field(default=(), description="the commands of system `script`")
+    split_symbols: Flag = Field(
+        default=False,
+        description="keep symbol tables and debug information beside the wheel, not in it",
+    )
 
 
 class Resources(Frozen):

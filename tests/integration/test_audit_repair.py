@@ -264,14 +264,31 @@ def test_refuses_a_patchelf_not_to_be_trusted(
         repair_wheel(path, dataclasses.replace(repair, patchelf=tmp_path / "none"))
 
 
-def test_strips_members_and_grafts(tmp_path: Path, repair: Repair) -> None:
-    log = tmp_path / "log"
-    fake = tmp_path / "strip"
-    fake.write_text(f'#!/bin/sh\nbasename "$1" >> {log}\n')
-    fake.chmod(0o755)
-    path = Sample({MODULE: sample("outer.so")}, tag=UNREPAIRED).write(tmp_path)
-    repair_wheel(path, dataclasses.replace(repair, strip=(str(fake),)))
-    assert log.read_text().split() == [Path(MODULE).name, "libinner.so.1"]
+@pytest.mark.parametrize(
+    ("member", "name", "debug"),
+    [
+        ("demo/more.so", "symbols.so", "demo/more.so.debug"),
+        (MODULE, "outer.so", "grafted/libinner.so.1.debug"),
+    ],
+)
+def test_symbols_of_members_and_grafts_are_kept_beside_the_wheel(
+    member: str, name: str, debug: str, prefix: Path, repair: Repair
+) -> None:
+    folder = repair.destination.parent
+    (prefix / "libinner.so.1").write_bytes(sample("symbols.so"))
+    path = Sample({member: sample(name)}, tag=UNREPAIRED).write(folder)
+    asked = dataclasses.replace(repair, symbols=folder / "symbols", destination=folder / "split")
+    plain, split = repair_wheel(path, repair), repair_wheel(path, asked)
+    assert codes(audit_wheel(split, POLICY)) == set()
+    kept = [each.relative_to(folder / "symbols") for each in (folder / "symbols").rglob("*.*")]
+    assert list(map(str, kept)) == [debug]
+    before = list(facts_inside(plain, folder / "before").values())
+    after = list(facts_inside(split, folder / "after").values())
+    assert [facts.defined for facts in before] == [facts.defined for facts in after]
+    assert any(facts.has_debug for facts in before)
+    assert not any(facts.has_debug for facts in after)
+    assert all(load.congruent for facts in after for load in facts.loads)
+    assert split.stat().st_size < plain.stat().st_size
 
 
 def test_a_program_in_scripts_finds_its_libraries(

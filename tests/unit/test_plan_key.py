@@ -143,6 +143,7 @@ def test_what_does_not_reach_the_result_keeps_the_key(change: dict[str, object])
         (built(ldflags=["-s"]), "recipe.build.ldflags"),
         (built(before=[{"run": ["true"]}]), "recipe.build.before"),
         (built(script=[{"run": ["true"]}]), "recipe.build.script"),
+        (built(split_symbols="true"), "recipe.build.split_symbols"),
     ],
 )
 def test_what_reaches_the_result_changes_the_key(change: dict[str, object], name: str) -> None:
@@ -153,7 +154,7 @@ def test_what_reaches_the_result_changes_the_key(change: dict[str, object], name
 
 def test_every_field_of_a_build_is_tried_above() -> None:
     tried = {"system", "directory", "options", "targets", "install", "environment"}
-    tried |= {"cflags", "cxxflags", "ldflags", "before", "script"}
+    tried |= {"cflags", "cxxflags", "ldflags", "before", "script", "split_symbols"}
     assert set(Build.model_fields) == tried
 
 

@@ -82,7 +82,8 @@ def hint(done: Completed, bench: Bench, failures: str = "") -> str | None:
     """Give the next move where the output tells it; `failures` is output that lies further up."""
     last = f"{failures}\n{done.output[-20000:]}"
     if done.signal == SIGKILL or "Killed" in f"{failures}\n{done.output[-2000:]}":
-        memory = bench.job.recipe.resources.memory_mb
+        resources = bench.job.recipe.resources
+        memory = max(resources.memory_mb, bench.cores * resources.compiler_mb)
         return f"out of memory? {memory} MiB are planned for it; `--jobs 1` goes on where it was"
     if "No space left on device" in last:
         return "the disk is full: free some space or choose another place by `--cache`"

@@ -6,7 +6,7 @@ A failed job hides no others: what does not stand on it is still built, what doe
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +27,7 @@ from rvbuild.pipeline.recipes import OpenCatalogue
 from rvbuild.plan import Job, Plan, Request, State, make_plan
 from rvbuild.store import Stored
 from rvbuild.store.work import find_work
+from rvbuild.testing.budget import available_mb
 
 LIBRARY_STEPS = ("source", "surroundings", "build")
 WHEEL_STEPS = ("source", "surroundings", "environment", "build", "audit")
@@ -64,6 +65,7 @@ class Budget:
 
     cores: int
     memory_mb: int
+    available: Callable[[], int] = available_mb
     free_cores: int = 0
     free_memory_mb: int = 0
     change: threading.Condition = field(default_factory=threading.Condition)
@@ -71,12 +73,24 @@ class Budget:
     def __post_init__(self) -> None:
         self.free_cores, self.free_memory_mb = self.cores, self.memory_mb
 
+    def wanted(self, job: Job) -> int:
+        """Say how many cores a job would take if memory did not matter."""
+        return min(job.recipe.resources.cores or self.cores, self.cores)
+
+    def cores_for(self, job: Job) -> int:
+        """Say how many cores a job gets, one at least: each compiler needs its memory."""
+        each_mb = job.recipe.resources.compiler_mb
+        cores = self.wanted(job)
+        if not each_mb or cores == 1:
+            return cores
+        return max(1, min(cores, min(self.available(), self.memory_mb) // each_mb))
+
     @contextmanager
     def share(self, job: Job) -> Iterator[int]:
         """Wait for a job's cores and memory, give the number of cores, and hand them back."""
+        cores = self.cores_for(job)
         resources = job.recipe.resources
-        cores = min(resources.cores or self.cores, self.cores)
-        memory_mb = min(resources.memory_mb, self.memory_mb)
+        memory_mb = min(max(resources.memory_mb, cores * resources.compiler_mb), self.memory_mb)
         with self.change:
             self.change.wait_for(
                 lambda: self.free_cores >= cores and self.free_memory_mb >= memory_mb
@@ -164,10 +178,19 @@ def _one(job: Job, run: Run) -> Outcome:
         if run.house.executor.stop.is_set():
             # Interrupted while this job waited for its share: it is not begun at all.
             raise KeyboardInterrupt
+        _tell_short_memory(job, run, cores)
         try:
             return _outcome(job, run, cores, begin)
         except RvbuildError as error:
             return Outcome(job.id, "failed", time.monotonic() - begin, error=error)
+
+
+def _tell_short_memory(job: Job, run: Run, cores: int) -> None:
+    wanted = run.budget.wanted(job)
+    if cores < wanted and run.house.store.peek(job.key) is None:
+        each = job.recipe.resources.compiler_mb
+        words = f"{cores} of {wanted} cores: each compiler may take {each} MiB"
+        run.house.watch.note(job.id, f"builds with {words}, and no more memory is free")
 
 
 def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:

@@ -260,6 +260,9 @@ class Resources(Frozen):
 
     cores: WholeNumber = Field(default=1, ge=0, description="0 takes all that there are")
     memory_mb: WholeNumber = Field(default=1024, ge=1, description="peak, in MiB")
+    compiler_mb: WholeNumber = Field(
+        default=0, ge=0, description="peak of one compiler, in MiB: so many run as memory allows"
+    )
 
 
 class Expect(Frozen):

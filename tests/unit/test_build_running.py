@@ -76,6 +76,15 @@ def test_known_endings_come_with_the_next_move(
     assert (error.hint is None) if hint is None else (hint in (error.hint or ""))
 
 
+def test_planned_memory_counts_every_compiler(tmp_path: Path) -> None:
+    resources = {"memory_mb": 900, "compiler_mb": 1400}
+    bench = bench_at(tmp_path, job_of(recipe_of("demo", resources=resources)))
+    workshop = workshop_at(tmp_path, FakeExecutor(replace(GOOD, exit_code=137, signal=9)))
+    with pytest.raises(BuildError) as caught:
+        run(workshop, bench, ("/x/ninja",), {})
+    assert (caught.value.hint or "").startswith("out of memory? 4200 MiB")
+
+
 def test_only_requirements_may_use_the_network(tmp_path: Path) -> None:
     executor = FakeExecutor()
     workshop, bench = workshop_at(tmp_path, executor), bench_at(tmp_path, job_of(recipe_of("a")))

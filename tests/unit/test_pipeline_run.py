@@ -25,6 +25,7 @@ from rvbuild.recipe.model import Recipe
 from rvbuild.store import Draft, Store, Stored, mark_done, open_work
 from tests.build_samples import FLOOR, job_of, recipe_of, workshop_at
 from tests.cli_samples import write_wheel
+from tests.conftest import Recorder
 
 OPTIONS = Options(names=(), pythons=("3.13",), floor=FLOOR, jobs=4, test=False)
 
@@ -197,6 +198,38 @@ def test_a_budget_hands_back_what_it_gave(tmp_path: Path) -> None:
     with suppress(ValueError), budget.share(job):
         raise ValueError
     assert (budget.free_cores, budget.free_memory_mb) == (4, 1000)
+
+
+@pytest.mark.parametrize(
+    ("cores", "compiler_mb", "free_mb", "expected"),
+    [
+        (0, 1400, 100_000, 8),
+        (0, 1400, 6000, 4),
+        (2, 1400, 100_000, 2),
+        (0, 1400, 900, 1),
+        (0, 0, 900, 8),
+    ],
+)
+def test_so_many_compilers_run_as_memory_allows(
+    cores: int, compiler_mb: int, free_mb: int, expected: int
+) -> None:
+    budget = Budget(8, 64_000, lambda: free_mb)
+    resources = {"cores": cores, "compiler_mb": compiler_mb}
+    with budget.share(job_of(recipe_of("a", resources=resources))) as given:
+        assert given == expected
+        assert budget.free_memory_mb == 64_000 - max(1024, expected * compiler_mb)
+
+
+def test_a_job_that_memory_slows_down_says_so(
+    house: House, builder: Builder, monkeypatch: pytest.MonkeyPatch, recorder: Recorder
+) -> None:
+    monkeypatch.setattr(running, "memory_mb", lambda: 3000)
+    big = library("big", resources={"cores": 0, "compiler_mb": 1400})
+    small = library("small")
+    run_plan(plan_of(big, small), OPTIONS, replace(house, watch=recorder))
+    assert builder.cores == {"big": 2, "small": 1}
+    words = "builds with 2 of 4 cores: each compiler may take 1400 MiB, and no more memory is free"
+    assert recorder.of("note") == [("big-1.0:library", words)]
 
 
 def test_an_interrupt_ends_what_runs_and_starts_nothing_more(

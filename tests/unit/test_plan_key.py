@@ -97,7 +97,7 @@ def test_inputs_are_sorted_and_named_for_people() -> None:
         {"description": "new words"},
         {"license": "BSD-3-Clause"},
         {"python": ">=3.11"},
-        {"resources": {"cores": 8, "memory_mb": 9000}},
+        {"resources": {"cores": 8, "memory_mb": 9000, "compiler_mb": 1400}},
         {"expect": {"files": ["a/*.so"]}},
         {"required_paths": ["setup.py"]},
         {"test": {"cpus": ["rva23"], "imports": ["a"]}},

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,7 @@ from rvbuild.wheel import Wheel, pack_wheel, read_wheel, unpack_wheel
 
 # Where symbols of grafted libraries go, whose names in the wheel are made later.
 GRAFTED = "grafted"
+SBOM = "sboms/rvbuild.cdx.json"
 # What repairing is there to mend, so that it is no reason to refuse.
 MENDED = frozenset({"not-repaired", "tag-above-floor"})
 # What must not be left in a repaired wheel; anything else is for the audit to report.
@@ -48,6 +49,7 @@ class Repair:
 
     Libraries are grafted from `library_folders` alone, in order. Symbol tables and debug
     information go below `symbols`, where that is given, each under its member's name and `.debug`.
+    `sbom` writes the bill of materials (PEP 770) of a wheel with these libraries, by name, grafted.
     `bundle` and `brought` are as in `Sources`.
     """
 
@@ -57,6 +59,7 @@ class Repair:
     patchelf: Path
     epoch_seconds: int
     symbols: Path | None = None
+    sbom: Callable[[Mapping[str, Path]], str] | None = None
     bundle: tuple[str, ...] = ()
     brought: tuple[str, ...] = ()
 
@@ -80,7 +83,7 @@ def repair_wheel(path: Path, repair: Repair) -> Path:
     sources = Sources(repair.library_folders, repair.bundle, repair.brought)
     plan = plan_grafts(binaries, sources, repair.floor)
     with TemporaryDirectory(prefix="rvbuild-repair-") as work:
-        prepared = _prepare(wheel, binaries, repair, Path(work))
+        prepared = _prepare(wheel, binaries, plan, repair, Path(work))
         staged = _stage(plan, repair, Path(work) / "libraries")
         grafted = _graft(prepared, plan, staged, repair)
         packed = _pack(grafted, repair, Path(work))
@@ -106,7 +109,9 @@ def _pass_through(path: Path, destination: Path) -> Path:
     return target
 
 
-def _prepare(wheel: Wheel, binaries: tuple[Binary, ...], repair: Repair, work: Path) -> Path:
+def _prepare(
+    wheel: Wheel, binaries: tuple[Binary, ...], plan: GraftPlan, repair: Repair, work: Path
+) -> Path:
     """Split and clean the members, and pack them with a true RECORD, which auditwheel goes by."""
     folder = work / "prepared"
     unpack_wheel(wheel.path, folder)
@@ -115,6 +120,10 @@ def _prepare(wheel: Wheel, binaries: tuple[Binary, ...], repair: Repair, work: P
         if binary.loadable:
             _split(folder / binary.member, binary.member, repair)
     remove_leaks(folder, wheel, binaries, repair.patchelf)
+    if repair.sbom is not None:
+        document = folder / wheel.info_folder / SBOM
+        document.parent.mkdir(exist_ok=True)
+        document.write_text(repair.sbom(plan.files), encoding="utf-8")
     return pack_wheel(folder, work / wheel.file_name, repair.epoch_seconds)
 
 

@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rvbuild import __version__
@@ -18,6 +19,7 @@ from rvbuild.build import (
     prepare_environment,
     stage_prefix,
 )
+from rvbuild.build.checks import run_checks
 from rvbuild.build.expect import check_members, check_prefix, prefix_members, wheel_members
 from rvbuild.build.settings import definitions
 from rvbuild.build.surroundings import SOURCE_DATE_EPOCH, lay_out, surroundings
@@ -25,7 +27,9 @@ from rvbuild.errors import AuditError
 from rvbuild.events import step
 from rvbuild.kit.programs import install_program
 from rvbuild.pipeline.model import House
+from rvbuild.pipeline.sbom import Bill, is_composed, sbom_text
 from rvbuild.plan import Job
+from rvbuild.sources.model import SourceTree
 from rvbuild.sources.prepare import prepare_source
 from rvbuild.store import Draft, Stored, Work, close_work, mark_done, open_work
 from rvbuild.toolchain.files import write_files
@@ -91,34 +95,34 @@ def _take(work: Work, name: str, ground: Ground, act: Callable[[], object]) -> W
 
 
 def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
-    house, workshop = ground.house, ground.workshop
+    workshop = ground.workshop
+    work = _take(work, "source", ground, lambda: _source(job, bench, ground).origin)
+
+    def surround() -> None:
+        stage_prefix(bench.prefix, libraries_below(job, ground).values())
+        lay_out(workshop, bench)
+        around = surroundings(workshop, bench)
+        if job.python is not None:
+            around = replace(around, definitions=definitions(workshop, bench))
+        write_files(workshop.toolchain, around, bench.folder / "target")
+        run_checks(workshop, bench)
+
+    return _take(work, "surroundings", ground, surround)
+
+
+def _source(job: Job, bench: Bench, ground: Ground) -> SourceTree:
+    """Have the job's source tree, which stays as it is once it is there."""
+    house = ground.house
     holds = (job.python, str(job.floor), job.mode)
     patches = tuple(
         house.catalogue.patch_path(job.recipe, entry.value)
         for entry in job.recipe.patches
         if entry.when.holds(*holds)
     )
-    work = _take(
-        work,
-        "source",
-        ground,
-        lambda: (
-            prepare_source(job.recipe, patches, bench.source, house.fetching, house.watch).origin
-        ),
-    )
-
-    def surround() -> None:
-        stage_prefix(bench.prefix, libraries_below(job, ground))
-        lay_out(workshop, bench)
-        around = surroundings(workshop, bench)
-        if job.python is not None:
-            around = replace(around, definitions=definitions(workshop, bench))
-        write_files(workshop.toolchain, around, bench.folder / "target")
-
-    return _take(work, "surroundings", ground, surround)
+    return prepare_source(job.recipe, patches, bench.source, house.fetching, house.watch)
 
 
-def libraries_below(job: Job, ground: Ground) -> list[Path]:
+def libraries_below(job: Job, ground: Ground) -> dict[str, Path]:
     """Give the prefixes of all libraries a job stands on, directly or not, the lowest first."""
     found: dict[str, Path] = {}
     waiting = list(job.needs)
@@ -129,7 +133,7 @@ def libraries_below(job: Job, ground: Ground) -> list[Path]:
         if folder.is_dir():
             found[need] = folder
             waiting += ground.jobs[need].needs
-    return list(found.values())[::-1]
+    return dict(reversed(found.items()))
 
 
 def _make_library(
@@ -168,10 +172,21 @@ def _make_wheel(
     return work, staging, requirements
 
 
+def _bill(job: Job, bench: Bench, ground: Ground) -> Bill:
+    return Bill(
+        job=job,
+        used=frozenset(_source(job, bench, ground).sha256s),
+        libraries=tuple(ground.jobs[need] for need in libraries_below(job, ground)),
+        prefix=bench.prefix,
+        sysroot=job.floor.tag,
+    )
+
+
 def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -> Path:
     house, sysroot = ground.house, ground.workshop.sysroot
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir()
+    bill = _bill(job, bench, ground)
     repair = Repair(
         floor=job.floor,
         library_folders=(bench.prefix / "lib", *sysroot.libraries),
@@ -179,6 +194,7 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
         patchelf=install_program("patchelf", house.host, house.pins, house.supplies),
         epoch_seconds=SOURCE_DATE_EPOCH,
         symbols=staging / SYMBOLS if job.recipe.build.split_symbols else None,
+        sbom=partial(sbom_text, bill) if is_composed(job.recipe) else None,
     )
     wheel = repair_wheel(built, repair)
     policy = Policy(job.floor, sysroot.libraries, build_paths=(str(house.places.cache),))

@@ -56,6 +56,9 @@ def inputs_of(
     found |= {"recipe.name": recipe.name, "recipe.version": recipe.version}
     found |= {"recipe.kind": recipe.kind}
     found |= dict(_sources(recipe))
+    if recipe.kind == "wheel" and recipe.extra_sources:
+        # Such a wheel tells what it is made of; others need no new key for that.
+        found["sbom"] = "1"
     found |= dict(_patches(recipe, situation, inputs))
     found |= dict(_build(recipe, situation))
     found |= {f"needs {job_id}": key for job_id, key in needs.items()}

@@ -43,6 +43,7 @@ from rvbuild.recipe.text import (
 __all__ = [
     "Build",
     "BuildSystem",
+    "Check",
     "Command",
     "Conditional",
     "DebianSource",
@@ -229,6 +230,14 @@ class Command(Frozen):
     directory: RelativePath | None = None
 
 
+class Check(Frozen):
+    """What a program has to print before anything is compiled, and why that matters."""
+
+    run: tuple[Template, ...] = Field(min_length=1)
+    prints: Template = Field(description="text that its output holds")
+    reason: Text
+
+
 class Build(Frozen):
     """How the source becomes a wheel or a prefix."""
 
@@ -352,6 +361,9 @@ class Recipe(Frozen):
     extra_sources: tuple[ExtraSource, ...] = ()
     required_paths: tuple[RelativePath, ...] = Field(
         default=(), description="paths that have to exist once the sources are unpacked"
+    )
+    checks: tuple[Check, ...] = Field(
+        default=(), description="what programs have to say before the build begins"
     )
     patches: tuple[Annotated[Conditional, _holding(patch_name)], ...] = ()
     python: Specifier = Field(default="", description="Pythons it builds for; empty means all")

@@ -264,6 +264,18 @@ def test_refuses_a_patchelf_not_to_be_trusted(
         repair_wheel(path, dataclasses.replace(repair, patchelf=tmp_path / "none"))
 
 
+def test_a_bill_of_materials_is_recorded_and_knows_the_grafts(
+    tmp_path: Path, repair: Repair
+) -> None:
+    path = Sample({MODULE: sample("outer.so")}, tag=UNREPAIRED).write(tmp_path)
+    asked = dataclasses.replace(repair, sbom=lambda grafted: f"{list(grafted)}\n")
+    repaired = repair_wheel(path, asked)
+    assert codes(audit_wheel(repaired, POLICY)) == set()
+    unpack_wheel(repaired, tmp_path / "inside")
+    document = tmp_path / "inside/demo-1.0.dist-info/sboms/rvbuild.cdx.json"
+    assert document.read_text() == "['libinner.so.1']\n"
+
+
 @pytest.mark.parametrize(
     ("member", "name", "debug"),
     [

@@ -100,6 +100,7 @@ def test_inputs_are_sorted_and_named_for_people() -> None:
         {"resources": {"cores": 8, "memory_mb": 9000, "compiler_mb": 1400}},
         {"expect": {"files": ["a/*.so"]}},
         {"required_paths": ["setup.py"]},
+        {"checks": [{"run": ["true"], "prints": "", "reason": "why"}]},
         {"test": {"cpus": ["rva23"], "imports": ["a"]}},
         {"sources": [{"url": "https://mirror.example.org/other.tar.gz", "sha256": "8" * 64}]},
         {"sources": [{"pypi": "a", "sha256": "8" * 64}]},
@@ -128,6 +129,7 @@ def test_what_does_not_reach_the_result_keeps_the_key(change: dict[str, object])
             {"extra_sources": [{"into": "x", "sources": [{"pypi": "x", "sha256": SHA}]}]},
             "extra_source[0].into",
         ),
+        ({"extra_sources": [{"into": "x", "sources": [{"pypi": "x", "sha256": SHA}]}]}, "sbom"),
         ({"requires": {"libraries": ["z"], "build": ["cython>=3"]}}, "recipe.requires.build"),
         ({"requires": {"libraries": ["z"], "tools": ["bison"]}}, "recipe.requires.tools"),
         ({"requires": {"build": ["cython"]}}, "needs z-1:library"),
@@ -162,6 +164,7 @@ def test_every_field_of_a_recipe_was_thought_of() -> None:
     # A field that is new here has to be put into the key, or be left out for a reason.
     in_key = {"name", "version", "kind", "sources", "extra_sources", "patches", "requires", "build"}
     left_out = {"license", "description", "python", "required_paths", "resources", "expect", "test"}
+    left_out |= {"checks"}
     assert set(Recipe.model_fields) == in_key | left_out
 
 

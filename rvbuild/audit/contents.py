@@ -21,7 +21,7 @@ def read_binaries(wheel: Wheel, policy: Policy) -> tuple[tuple[Binary, ...], tup
         for member in wheel.members:
             data = read_member(archive, member.name, wheel.file_name)
             try:
-                found = tuple(_binaries_of(member.name, data))
+                found = tuple(_binaries_of(member.name, data, policy))
             except AuditError as error:
                 findings.append(Finding("unreadable-elf", "error", member.name, error.message))
                 continue
@@ -30,18 +30,18 @@ def read_binaries(wheel: Wheel, policy: Policy) -> tuple[tuple[Binary, ...], tup
     return tuple(binaries), tuple(findings)
 
 
-def _binaries_of(name: str, data: bytes) -> Iterator[Binary]:
+def _binaries_of(name: str, data: bytes, policy: Policy) -> Iterator[Binary]:
     if is_elf(data):
-        yield _binary(name, data)
+        yield _binary(name, data, policy)
     elif is_archive(data):
         for label, content in read_archive(data, name):
             if is_elf(content):
-                yield _binary(f"{name}({label})", content)
+                yield _binary(f"{name}({label})", content, policy)
 
 
-def _binary(name: str, data: bytes) -> Binary:
+def _binary(name: str, data: bytes, policy: Policy) -> Binary:
     binary = Binary(name, read_elf(data, name))
-    if not binary.native:
+    if not binary.native or not policy.instructions:
         return binary
     return Binary(name, binary.facts, read_isa_facts(data, name, binary.facts.isa))
 

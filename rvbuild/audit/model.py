@@ -20,7 +20,8 @@ class Policy:
     `libraries` are folders with the shared objects of the floor's sysroot; without them undefined
     symbols go unchecked. `allowed_libraries` are glob patterns of libraries that another wheel
     brings, `build_paths` folders that must not be named inside, `accept` codes of findings that
-    are known and become notes.
+    are known and become notes. Without `instructions` the code itself is not read, which takes
+    longest.
     """
 
     floor: Floor
@@ -28,6 +29,7 @@ class Policy:
     allowed_libraries: tuple[str, ...] = ()
     build_paths: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
+    instructions: bool = True
 
 
 @dataclass(frozen=True, slots=True)

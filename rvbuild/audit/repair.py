@@ -72,7 +72,8 @@ def repair_wheel(path: Path, repair: Repair) -> Path:
     `MissingToolError` when patchelf is not to be trusted.
     """
     wheel = read_wheel(path)
-    policy = Policy(repair.floor, repair.library_folders, repair.brought)
+    # No instruction is a reason to refuse or to mend: those are the audit's of what came out.
+    policy = Policy(repair.floor, repair.library_folders, repair.brought, instructions=False)
     binaries, findings = read_binaries(wheel, policy)
     _refuse(wheel, (*findings, *check_tags(wheel, binaries, policy)))
     repair.destination.mkdir(parents=True, exist_ok=True)

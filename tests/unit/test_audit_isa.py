@@ -1,6 +1,7 @@
 """The instruction set in an audit: findings, the answer for a board, SARIF, and the commands."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def test_a_leak_is_an_error(name: str, tmp_path: Path) -> None:
     leak = found(report, "isa-leak")
     assert leak.member == NAMED
     assert leak.hint is not None
+
+
+def test_instructions_are_not_read_where_nobody_asks(tmp_path: Path) -> None:
+    path = Sample({NAMED: sample("module.so")}).write(tmp_path)
+    report = audit_wheel(path, replace(POLICY, instructions=False))
+    assert [binary.isa for binary in report.binaries] == [None]
+    assert isa_codes(report, "error") | isa_codes(report, "note") == set()
 
 
 def test_a_leak_names_function_and_reason(tmp_path: Path) -> None:

@@ -63,6 +63,11 @@ class Bench:
         return self.folder / "prefix"
 
     @property
+    def checks(self) -> Path:
+        """Where the files are that programs of a library's tests are made of."""
+        return self.folder / "checks"
+
+    @property
     def project(self) -> Path:
         """The folder of the project inside the source tree."""
         directory = self.job.recipe.build.directory

@@ -90,6 +90,7 @@ def placeholders(workshop: Workshop, bench: Bench) -> dict[str, str]:
         "sysroot": workshop.sysroot.root,
         "python": bench.folder / "venv/bin/python",
         "tools": bench.folder / "bin",
+        "checks": bench.checks,
     }
     texts = {name: str(path) for name, path in values.items()}
     python = bench.job.python

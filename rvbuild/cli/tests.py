@@ -22,7 +22,7 @@ from rvbuild.errors import RvbuildError, UsageError
 
 if TYPE_CHECKING:
     from rvbuild.events import Watcher
-    from rvbuild.pipeline import House, Options
+    from rvbuild.pipeline import House, Options, Outcome
     from rvbuild.plan import Job, Plan
     from rvbuild.testing import Board, TestReport
 
@@ -93,7 +93,7 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page too.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Test wheels on CPUs; recipes are built first. Prints a table of wheels and CPUs."""
+    """Test wheels and libraries on CPUs; recipes are built first. Prints a table of both."""
     chosen = wished_settings(context, cpus=cpus, pythons=pythons, floor=floor, jobs=jobs)
     files = [Path(word) for word in words if _is_path(word)]
     names = tuple(word for word in words if not _is_path(word))
@@ -190,10 +190,11 @@ def _test_recipes(places: Places, options: "Options", house: "House", results: R
 
     plan = plan_for(options, house)
     tell_skipped(plan, house.watch)
-    _require_wheels(plan)
+    _require_tests(plan, places)
     outcomes = run_plan(plan, options, house)
     results.errors += [outcome.error for outcome in outcomes if outcome.error is not None]
     wheels = {outcome.job: outcome.wheel for outcome in outcomes if outcome.wheel is not None}
+    _test_libraries(plan, outcomes, options, house, results)
     for job in (plan.job(name) for name in plan.requested if name in wheels):
         stored = house.store.find(job.key)
         if stored is None:
@@ -210,12 +211,38 @@ def _test_recipes(places: Places, options: "Options", house: "House", results: R
                 results.errors.append(error)
 
 
-def _require_wheels(plan: "Plan") -> None:
+def _require_tests(plan: "Plan", places: Places) -> None:
+    from rvbuild.pipeline.programs import untested
+
     for job in map(plan.job, plan.requested):
-        if job.recipe.kind != "wheel":
+        if job.recipe.kind == "library" and job.recipe.test.programs is None:
+            raise untested(job)
+        if job.recipe.kind == "library" and places.boards:
             raise UsageError(
-                f"`{job.recipe.name}` is a library: it is tested by the wheels that need it"
+                f"`{job.recipe.name}` is a library: on a board it is tested by a wheel above it"
             )
+
+
+def _test_libraries(
+    plan: "Plan",
+    outcomes: Sequence["Outcome"],
+    options: "Options",
+    house: "House",
+    results: Results,
+) -> None:
+    from rvbuild.pipeline.programs import LibraryTrial, prove_library
+
+    built = {each.job for each in outcomes if each.error is None}
+    stored = {job.id: house.store.find(job.key) for job in plan.jobs}
+    there = {name: found for name, found in stored.items() if found is not None}
+    for job in (plan.job(name) for name in plan.requested if name in built):
+        if job.recipe.kind != "library":
+            continue
+        try:
+            trial = LibraryTrial(job, plan, there, options.jobs)
+            results.proofs.append(Proof(job.recipe.name, prove_library(trial, options, house)))
+        except RvbuildError as error:
+            results.errors.append(error)
 
 
 def _below(job: "Job", plan: "Plan", wheels: dict[str, Path]) -> tuple[Path, ...]:
@@ -248,7 +275,7 @@ def draw_reports(reports: Sequence["TestReport"]) -> str:
     found = tabulate(reports)
     rows = [
         (
-            *(row.wheel, f"python {row.python}"),
+            *(row.wheel, f"python {row.python}" if row.python else "-"),
             *(row.cells[cpu].words if cpu in row.cells else "-" for cpu in found.columns),
         )
         for row in found.rows

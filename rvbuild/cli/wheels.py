@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {"wheel": "wheel", "library": "build"}
 
+NoTest = Annotated[bool, typer.Option("--no-test", help="Leave out all tests.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and build nothing.")]
 
 
@@ -46,7 +47,7 @@ def make_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     jobs: wishes.Jobs = None,
     toolchain: wishes.Toolchain = None,
     cpus: wishes.Cpus = None,
-    no_test: Annotated[bool, typer.Option("--no-test", help="Leave out all tests.")] = False,
+    no_test: NoTest = False,
     no_suite: Annotated[
         bool, typer.Option("--no-suite", help="Leave out the projects' own test suites.")
     ] = False,
@@ -92,6 +93,8 @@ def make_libraries(  # noqa: PLR0913 - typer reads the options from the paramete
     floor: wishes.Floor = None,
     jobs: wishes.Jobs = None,
     toolchain: wishes.Toolchain = None,
+    cpus: wishes.Cpus = None,
+    no_test: NoTest = False,
     cross: wishes.Cross = False,
     native: wishes.Native = False,
     emulated: wishes.Emulated = False,
@@ -99,9 +102,14 @@ def make_libraries(  # noqa: PLR0913 - typer reads the options from the paramete
     dry_run: DryRun = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Build native libraries and all below them. Prints the folder of each."""
-    chosen = wished_settings(context, floor=floor, jobs=jobs, toolchain=toolchain)
-    wish = Wish(tuple(names), mode_of(cross, native, emulated), container=not no_container)
+    """Build native libraries and all below them, and test them. Prints the folder of each."""
+    chosen = wished_settings(context, floor=floor, jobs=jobs, toolchain=toolchain, cpus=cpus)
+    wish = Wish(
+        tuple(names),
+        mode_of(cross, native, emulated),
+        not no_test,
+        container=not no_container,
+    )
     _make(context, chosen, wish, _Manner("library", dry_run, as_json))
 
 

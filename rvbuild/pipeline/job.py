@@ -29,6 +29,7 @@ from rvbuild.kit.programs import install_program
 from rvbuild.pipeline.model import House
 from rvbuild.pipeline.sbom import Bill, is_composed, sbom_text
 from rvbuild.plan import Job
+from rvbuild.plan.programs import makes_tests
 from rvbuild.sources.model import SourceTree
 from rvbuild.sources.prepare import prepare_source
 from rvbuild.store import Draft, Stored, Work, close_work, mark_done, open_work
@@ -99,7 +100,8 @@ def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:
     work = _take(work, "source", ground, lambda: _source(job, bench, ground).origin)
 
     def surround() -> None:
-        stage_prefix(bench.prefix, libraries_below(job, ground).values())
+        stage_prefix(bench.prefix, libraries_below(job, ground.jobs, ground.results).values())
+        stage_checks(job, bench, ground.house)
         lay_out(workshop, bench)
         around = surroundings(workshop, bench)
         if job.python is not None:
@@ -122,18 +124,31 @@ def _source(job: Job, bench: Bench, ground: Ground) -> SourceTree:
     return prepare_source(job.recipe, patches, bench.source, house.fetching, house.watch)
 
 
-def libraries_below(job: Job, ground: Ground) -> dict[str, Path]:
+def libraries_below(
+    job: Job, jobs: Mapping[str, Job], results: Mapping[str, Stored]
+) -> dict[str, Path]:
     """Give the prefixes of all libraries a job stands on, directly or not, the lowest first."""
     found: dict[str, Path] = {}
     waiting = list(job.needs)
     while waiting:
         need = waiting.pop(0)
-        folder = ground.results[need].files / "prefix"
+        folder = results[need].files / "prefix"
         # What a wheel stands on is grafted into it, and no business of the wheels above.
         if folder.is_dir():
             found[need] = folder
-            waiting += ground.jobs[need].needs
+            waiting += jobs[need].needs
     return dict(reversed(found.items()))
+
+
+def stage_checks(job: Job, bench: Bench, house: House) -> None:
+    """Copy the files that a library's test programs are made of; other jobs have none."""
+    programs = job.recipe.test.programs
+    if programs is None or not makes_tests(job):
+        return
+    shutil.rmtree(bench.checks, ignore_errors=True)
+    bench.checks.mkdir()
+    for name in programs.files:
+        shutil.copyfile(house.catalogue.check_path(job.recipe, name), bench.checks / name)
 
 
 def _make_library(
@@ -176,7 +191,9 @@ def _bill(job: Job, bench: Bench, ground: Ground) -> Bill:
     return Bill(
         job=job,
         used=frozenset(_source(job, bench, ground).sha256s),
-        libraries=tuple(ground.jobs[need] for need in libraries_below(job, ground)),
+        libraries=tuple(
+            ground.jobs[need] for need in libraries_below(job, ground.jobs, ground.results)
+        ),
         prefix=bench.prefix,
         sysroot=job.floor.tag,
     )

@@ -77,18 +77,28 @@ def prove(
     tests = with_known(_tests(trial, options), _around(trial), house.catalogue.folders)
     processors = chosen_cpus(tests, options)
     key = _key(trial, tests, processors)
-    found = None if again else house.store.find(key)
+    found = None if again else stored_report(key, house)
     if found is not None:
-        return read_report(found.files / REPORT)
+        return found
     subject = Subject(trial.wheel, tests, _around(trial), _bench(trial, tests, house))
     report = try_on_cpus(subject, processors, replace(options, again=again), house)
     if report.ok:
-        staging = house.places.work / f"report-{key[:16]}"
-        staging.mkdir(parents=True, exist_ok=True)
-        write_report(report, staging / REPORT)
-        draft = Draft(f"{trial.job.id}-test", trial.job.inputs, __version__)
-        house.store.publish(key, staging, draft)
+        keep_report(report, key, trial.job, house)
     return report
+
+
+def stored_report(key: str, house: House) -> TestReport | None:
+    """Give the report that a test with this key once gave."""
+    found = house.store.find(key)
+    return None if found is None else read_report(found.files / REPORT)
+
+
+def keep_report(report: TestReport, key: str, job: Job, house: House) -> None:
+    """Store the report of what passed."""
+    staging = house.places.work / f"report-{key[:16]}"
+    staging.mkdir(parents=True, exist_ok=True)
+    write_report(report, staging / REPORT)
+    house.store.publish(key, staging, Draft(f"{job.id}-test", job.inputs, __version__))
 
 
 def prove_on_board(trial: Trial, board: Board, options: Options, house: House) -> TestReport:

@@ -22,11 +22,13 @@ from rvbuild.pipeline.equipment import workshop
 from rvbuild.pipeline.inputs import plan_inputs, reachable
 from rvbuild.pipeline.job import Ground, build_job
 from rvbuild.pipeline.model import House, Options, Outcome
+from rvbuild.pipeline.programs import LibraryTrial, programs_job, prove_library
 from rvbuild.pipeline.proof import Trial, failure, prove
 from rvbuild.pipeline.recipes import OpenCatalogue
 from rvbuild.plan import Job, Plan, Request, State, make_plan
 from rvbuild.store import Stored
 from rvbuild.store.work import find_work
+from rvbuild.testing import TestReport
 from rvbuild.testing.budget import available_mb
 
 LIBRARY_STEPS = ("source", "surroundings", "build")
@@ -123,12 +125,20 @@ def run_plan(plan: Plan, options: Options, house: House) -> tuple[Outcome, ...]:
 
     Failures are in the outcomes; `KeyboardInterrupt` ends everything that was started.
     """
-    missing = tuple(job for job in plan.jobs if house.store.peek(job.key) is None)
+    wanted = (*plan.jobs, *_tests(plan, options, house))
+    missing = tuple(job for job in wanted if house.store.peek(job.key) is None)
     budget = Budget(options.jobs, memory_mb())
     if not missing:
         return _walk(Run(options, house, plan, None, budget))
     with workshop(options, house, missing) as bench:
         return _walk(Run(options, house, plan, bench, budget))
+
+
+def _tests(plan: Plan, options: Options, house: House) -> tuple[Job, ...]:
+    """Give the jobs of the test programs of libraries that were asked for."""
+    asked = (plan.job(name) for name in plan.requested) if options.test else ()
+    found = (programs_job(job, house) for job in asked)
+    return tuple(job for job in found if job is not None)
 
 
 def memory_mb() -> int:
@@ -207,7 +217,9 @@ def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
         # Expectations are no part of the key: a corrected one must not throw hours of work away.
         check_members(job, result_members(cached))
     if job.python is None:
-        return Outcome(job.id, state, time.monotonic() - begin, prefix=stored.files / "prefix")
+        report = _library_report(job, run, cores)
+        prefix = stored.files / "prefix"
+        return Outcome(job.id, state, time.monotonic() - begin, prefix=prefix, report=report)
     wheel = next(stored.files.glob("*.whl"))
     report = None
     if options.test:
@@ -215,6 +227,18 @@ def _outcome(job: Job, run: Run, cores: int, begin: float) -> Outcome:
         if not report.ok:
             raise failure(report, job.recipe.name)
     return Outcome(job.id, state, time.monotonic() - begin, wheel, report=report)
+
+
+def _library_report(job: Job, run: Run, cores: int) -> TestReport | None:
+    """Prove a library that was asked for; those below a wheel are proven with it."""
+    asked = run.options.test and job.id in run.plan.requested
+    if not asked or job.recipe.test.programs is None:
+        return None
+    trial = LibraryTrial(job, run.plan, run.results, cores, run.bench)
+    report = prove_library(trial, run.options, run.house)
+    if not report.ok:
+        raise failure(report, job.recipe.name)
+    return report
 
 
 def _public(job: Job, run: Run) -> PublicWheel | None:

@@ -1,7 +1,7 @@
 """The folders that recipes and their patches are found in, searched in order.
 
 A recipe is `NAME.yaml`; further versions are `NAME/VERSION.yaml`. Patches lie in the sibling folder
-`patches/NAME/`.
+`patches/NAME/`, what a library's tests are made of in `checks/NAME/`.
 """
 
 from collections.abc import Iterator
@@ -61,13 +61,20 @@ class Catalogue:
 
     def patch_path(self, recipe: Recipe, file_name: str) -> Path:
         """Give a patch of a recipe; raises `UsageError` when no folder has it."""
-        folders = [folder.parent / "patches" / recipe.name for folder in self.folders]
+        return self._beside("patches", "patch", recipe, file_name)
+
+    def check_path(self, recipe: Recipe, file_name: str) -> Path:
+        """Give a file that a library's tests are made of; raises `UsageError` as `patch_path`."""
+        return self._beside("checks", "test file", recipe, file_name)
+
+    def _beside(self, kind: str, word: str, recipe: Recipe, file_name: str) -> Path:
+        folders = [folder.parent / kind / recipe.name for folder in self.folders]
         for folder in folders:
             if (folder / file_name).is_file():
                 return folder / file_name
-        there = [path.name for folder in folders for path in folder.glob("*.patch")]
+        there = [path.name for folder in folders for path in folder.glob("*")]
         raise UsageError(
-            f"patch `{file_name}` of `{recipe.name}` is missing",
+            f"{word} `{file_name}` of `{recipe.name}` is missing",
             causes=[f"it is not in `{folder}`" for folder in folders],
             hint=_nearest(file_name, there),
         )

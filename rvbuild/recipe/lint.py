@@ -110,8 +110,9 @@ def _license(document: Document) -> Iterator[Problem]:
 
 def _source_lists(document: Document) -> Iterator[Route]:
     yield ("sources",)
-    for extra in document.children(("extra_sources",)):
-        yield (*extra, "sources")
+    for place in (("extra_sources",), ("test", "programs", "extra_sources")):
+        for extra in document.children(place):
+            yield (*extra, "sources")
 
 
 def _source(document: Document, route: Route) -> Iterator[Problem]:

@@ -4,31 +4,28 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from packaging.specifiers import SpecifierSet
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-)
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from rvbuild.document import Flag, WholeNumber, did_you_mean, fault
+from rvbuild.document import WholeNumber, fault
+from rvbuild.recipe.frozen import Frozen
 from rvbuild.recipe.numeric import Dtype, NumericFamily
+from rvbuild.recipe.programs import Command, Program, Programs
+from rvbuild.recipe.source import (
+    DebianSource,
+    ExtraSource,
+    GitSource,
+    PypiSource,
+    Source,
+    UrlSource,
+)
 from rvbuild.recipe.text import (
-    Address,
-    Commit,
     CpuName,
     Day,
     FloorSpecifier,
     FullTemplate,
     Name,
-    PoolPath,
     PythonRequirement,
     RelativePath,
-    Sha256,
-    SourceText,
     Specifier,
     Template,
     Text,
@@ -56,6 +53,8 @@ __all__ = [
     "KnownFailure",
     "Mode",
     "Numeric",
+    "Program",
+    "Programs",
     "PypiSource",
     "Recipe",
     "Requires",
@@ -71,12 +70,6 @@ __all__ = [
 BuildSystem = Literal["pep517", "cmake", "meson", "autotools", "make", "script"]
 Kind = Literal["wheel", "library"]
 Mode = Literal["cross", "native", "emulated"]
-
-
-class Frozen(BaseModel):
-    """A record that does not change and has no unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class When(Frozen):
@@ -127,83 +120,6 @@ def _holding(check: Callable[[str], str]) -> AfterValidator:
 Conditional = Annotated[Entry, BeforeValidator(_entry, json_schema_input_type=Text | Entry)]
 
 
-class PypiSource(Frozen):
-    """An sdist on the Python package index that pip is configured for."""
-
-    pypi: SourceText = Field(description="project name, or the sdist's file name")
-    sha256: Sha256
-
-
-class UrlSource(Frozen):
-    """A file at an address."""
-
-    url: Address
-    sha256: Sha256
-
-
-class GitSource(Frozen):
-    """A commit of a git repository; `sha256`, where given, is of the exported tree."""
-
-    git: SourceText
-    tag: SourceText
-    commit: Commit
-    submodules: Flag = False
-    sha256: Sha256 | None = None
-
-
-class DebianSource(Frozen):
-    """A file of the Debian pool, such as `pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz`."""
-
-    debian: PoolPath
-    sha256: Sha256
-
-
-_SOURCES: dict[str, type[Frozen]] = {
-    "pypi": PypiSource,
-    "url": UrlSource,
-    "git": GitSource,
-    "debian": DebianSource,
-}
-
-
-def _source_kind(value: object) -> str | None:
-    """Name the kind of source by the key it has, or nearly has."""
-    if not isinstance(value, dict):
-        return type(value).__name__
-    for key, kind in _SOURCES.items():
-        if key in value:
-            return kind.__name__
-    close = [did_you_mean(key, value) for key in _SOURCES]
-    found = [kind for kind, slip in zip(_SOURCES.values(), close, strict=True) if slip]
-    return found[0].__name__ if found else None
-
-
-# The union's members are told apart before they are checked, so that only one of them complains.
-Source = Annotated[
-    Annotated[PypiSource, Tag("PypiSource")]
-    | Annotated[UrlSource, Tag("UrlSource")]
-    | Annotated[GitSource, Tag("GitSource")]
-    | Annotated[DebianSource, Tag("DebianSource")],
-    Discriminator(
-        _source_kind,
-        custom_error_type="fault",
-        custom_error_message="a source is a mapping with one of the keys "
-        "`pypi`, `url`, `git` and `debian`",
-    ),
-]
-
-
-class ExtraSource(Frozen):
-    """Something more, unpacked into a folder of the source tree."""
-
-    into: RelativePath
-    sources: tuple[Source, ...] = Field(min_length=1)
-    unless: RelativePath | None = Field(
-        default=None, description="a path of the main source that makes it needless"
-    )
-    strip: Flag = Field(default=True, description="drop the archive's single top folder")
-
-
 class Requires(Frozen):
     """What a build needs, told apart by where it is used."""
 
@@ -221,13 +137,6 @@ class Requires(Frozen):
     tools: tuple[Text, ...] = Field(
         default=(), description="programs of the build machine from the tools kit"
     )
-
-
-class Command(Frozen):
-    """One command of a script step: a list of words; `{prefix}` and the like are filled in."""
-
-    run: tuple[Template, ...] = Field(min_length=1)
-    directory: RelativePath | None = None
 
 
 class Check(Frozen):
@@ -331,7 +240,7 @@ class KnownFailure(Frozen):
 
 
 class Test(Frozen):
-    """How a wheel is proven on CPUs."""
+    """How a wheel or a library is proven on CPUs."""
 
     cpus: tuple[CpuName, ...] = ("rv64gc", "vlen128", "vlen256")
     imports: tuple[Text, ...] = ()
@@ -344,6 +253,7 @@ class Test(Frozen):
     )
     numeric: tuple[Numeric, ...] = ()
     suite: Suite | None = None
+    programs: Programs | None = None
     known_failures: tuple[KnownFailure, ...] = ()
 
 

@@ -17,7 +17,10 @@ PLACEHOLDERS = (
     "version",
     "target_python",
     "tools",
+    "checks",
 )
+# What programs of a library's tests are told when they are run.
+RUN_PLACEHOLDERS = ("tests", "results", "shard", "shards")
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 

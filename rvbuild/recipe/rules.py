@@ -3,7 +3,7 @@
 A rule looks at plain data, so that it also speaks when other parts of the recipe are wrong.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import get_args
 
 from packaging.version import InvalidVersion, Version
@@ -15,12 +15,15 @@ from rvbuild.recipe.numeric import numeric_problems
 from rvbuild.recipe.text import normalise
 
 # What only wheels have, and what libraries have in its place.
-_ONLY_WHEELS = {
+_ONLY_WHEELS: dict[tuple[str, ...], str] = {
     ("requires", "target"): "name the libraries it needs in `requires.libraries`",
     ("test", "imports"): "list what the library has to install in `expect`",
     ("test", "smoke"): "list what the library has to install in `expect`",
     ("test", "numeric"): "check the numbers of a wheel that stands on it",
-    ("test", "suite"): "list what the library has to install in `expect`",
+    ("test", "suite"): "run programs that are built against the library by `test.programs`",
+}
+_ONLY_LIBRARIES: dict[tuple[str, ...], str] = {
+    ("test", "programs"): "run the project's own tests by `test.suite`"
 }
 
 
@@ -74,10 +77,7 @@ def _script(document: Document) -> Iterator[Problem]:
 
 
 def _library(document: Document) -> Iterator[Problem]:
-    for route, hint in _ONLY_WHEELS.items():
-        if document.find(route) is not None:
-            message = f"`{route[-1]}` is for wheels, and this is a library"
-            yield document.problem(route, message, hint=hint, at_key=True)
+    yield from _misplaced(document, _ONLY_WHEELS, "for wheels, and this is a library")
     system = document.text(("build", "system"))
     if system in {None, "pep517"}:
         yield document.problem(
@@ -87,7 +87,16 @@ def _library(document: Document) -> Iterator[Problem]:
         )
 
 
+def _misplaced(
+    document: Document, routes: Mapping[tuple[str, ...], str], reason: str
+) -> Iterator[Problem]:
+    for route, hint in routes.items():
+        if document.find(route) is not None:
+            yield document.problem(route, f"`{route[-1]}` is {reason}", hint=hint, at_key=True)
+
+
 def _wheel(document: Document) -> Iterator[Problem]:
+    yield from _misplaced(document, _ONLY_LIBRARIES, "for libraries, and this is a wheel")
     system = document.text(("build", "system"))
     if system in get_args(BuildSystem) and system != "pep517":
         yield document.problem(

@@ -10,7 +10,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from pydantic import AfterValidator, Field, StringConstraints
 
 from rvbuild.document import did_you_mean, fault
-from rvbuild.recipe.placeholder import PLACEHOLDERS, unknown_placeholders
+from rvbuild.recipe.placeholder import PLACEHOLDERS, RUN_PLACEHOLDERS, unknown_placeholders
 from rvbuild.target import cpus
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -20,6 +20,7 @@ _VERSION = r"^[A-Za-z0-9][A-Za-z0-9.+_!~-]*$"
 _ADDRESS = r"^(https?|file)://.+$"
 _POOL = r"^pool/.+$"
 _PATCH = r"^[A-Za-z0-9][A-Za-z0-9.+_-]*\.patch$"
+_FILE = r"^[A-Za-z0-9][A-Za-z0-9.+_-]*$"
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _PYTHON = re.compile(r"(?:cp)?(\d)\.?(\d{1,2})t?")
@@ -155,6 +156,13 @@ PythonRequirement = Annotated[Text, AfterValidator(requirement)]
 # Text with placeholders; a command's arguments and a variable's value may be empty.
 Template = Annotated[str, AfterValidator(template)]
 FullTemplate = Annotated[Text, AfterValidator(template)]
+# Text of a program that is run on CPUs, where nothing is built any more.
+RunTemplate = Annotated[str, AfterValidator(_placeholders(RUN_PLACEHOLDERS))]
+FileName = Annotated[
+    str,
+    AfterValidator(_shape(_FILE, "the name of a file without folders")),
+    Field(json_schema_extra=_pattern(_FILE)),
+]
 VariableName = Annotated[
     str, AfterValidator(_shape(_VARIABLE, "the name of an environment variable"))
 ]

@@ -1,4 +1,4 @@
-"""Running built wheels in the riscv64 runtime, on named CPUs: installing, checking, and the report.
+"""Running built wheels and the programs of libraries on named CPUs: what came of it, as a report.
 
 Builds nothing and judges no wheel file; that a wheel is what it says is `audit`'s.
 """
@@ -7,6 +7,7 @@ from rvbuild.testing.binfmt import BinfmtState, binfmt_state
 from rvbuild.testing.check import check_wheel
 from rvbuild.testing.machine import Board, Machine, parse_board
 from rvbuild.testing.model import Bench, CpuResult, Failure, Runtime, TestReport
+from rvbuild.testing.programs import Stand, check_library
 from rvbuild.testing.report import read_report, write_report
 from rvbuild.testing.script import Script, run_script
 
@@ -19,8 +20,10 @@ __all__ = [
     "Machine",
     "Runtime",
     "Script",
+    "Stand",
     "TestReport",
     "binfmt_state",
+    "check_library",
     "check_wheel",
     "parse_board",
     "read_report",

@@ -4,7 +4,6 @@ import hashlib
 import re
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from rvbuild.testing.program import Program
 from rvbuild.testing.remembered import Memory, memory_of
 from rvbuild.testing.runners import runner_for
 from rvbuild.testing.suite import SuiteFolder, is_pytest, judge_suite, lay_out, suite_program
+from rvbuild.testing.together import side_by_side
 from rvbuild.testing.verdict import judge
 
 
@@ -141,21 +141,11 @@ def _not_installed(error: CheckError, seconds: float) -> CpuResult:
 
 
 def _on_all(processors: tuple[Cpu, ...], subject: Subject) -> Iterator[CpuResult]:
-    if subject.bench.jobs <= 1:
-        # In this thread, where an interrupt reaches the running program at once.
-        for cpu in processors:
-            yield from _on_one(cpu, subject)
-        return
-    with ThreadPoolExecutor(subject.bench.jobs) as pool:
-        try:
-            for results in pool.map(lambda cpu: _on_one(cpu, subject), processors):
-                yield from results
-        except BaseException:
-            # Threads do not get the signal: their commands are ended, then the threads follow.
-            if subject.bench.stop is not None:
-                subject.bench.stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    bench = subject.bench
+    for results in side_by_side(
+        lambda cpu: _on_one(cpu, subject), processors, bench.jobs, bench.stop
+    ):
+        yield from results
 
 
 def _on_one(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:

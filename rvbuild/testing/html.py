@@ -67,7 +67,8 @@ def _matrix(table: Table) -> Iterator[str]:
     yield from (f"<th>{escape(cpu)}" for cpu in table.columns)
     yield "\n"
     for number, row in enumerate(table.rows):
-        yield f"<tr><td>{escape(row.wheel)}<br><small>Python {escape(row.python)}</small>"
+        python = f"Python {row.python}" if row.python else "library"
+        yield f"<tr><td>{escape(row.wheel)}<br><small>{escape(python)}</small>"
         for cpu in table.columns:
             yield _cell(row.cells.get(cpu), f"f{number}-{cpu}", longest)
         yield "\n"

@@ -28,7 +28,8 @@ def _environment(reports: Sequence[TestReport]) -> Iterator[str]:
     wheels = dict.fromkeys((report.wheel, report.sha256) for report in reports)
     for wheel, digest in wheels:
         yield f"- `{wheel}`, sha256 `{digest}`"
-    yield f"- Python {', '.join(dict.fromkeys(report.python for report in reports))} for riscv64"
+    if pythons := dict.fromkeys(report.python for report in reports if report.python):
+        yield f"- Python {', '.join(pythons)} for riscv64"
     yield f"- run by {', '.join(dict.fromkeys(report.emulator for report in reports))}"
     used = dict.fromkeys(result.cpu for report in reports for result in report.results)
     for name in used:
@@ -87,7 +88,8 @@ def _again(cluster: Cluster) -> Iterator[str]:
     wanted = cluster.smallest.cpu if cluster.smallest else cluster.occurrences[0].cpu
     first = next(each for each in cluster.occurrences if each.cpu == wanted)
     if first.cpu in cpus():
-        check = f"rvbuild test ./{first.wheel} --cpu {first.cpu}"
+        what = f"./{first.wheel}" if first.wheel.endswith(".whl") else first.wheel
+        check = f"rvbuild test {what} --cpu {first.cpu}"
         yield f"Again, with rvbuild:\n\n```sh\n{check}\n```\n"
     if first.reproduce:
         yield f"The bare command:\n\n```sh\n{first.reproduce}\n```\n"

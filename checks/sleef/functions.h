@@ -44,7 +44,7 @@
   F(tanh, u35, tanhl, 3.5, 3.5, ANY)               \
   F(asinh, u10, asinhl, 1.0, 1.001, SQUARES)       \
   F(acosh, u10, acoshl, 1.0, 1.001, SQUARES)       \
-  F(atanh, u10, atanhl, 1.0, 1.0001, ANY)          \
+  F(atanh, u10, atanhl, 1.0001, 1.0001, ANY)       \
   F(erf, u10, erfl, 1.0, 1.0, ANY)                 \
   F(erfc, u15, erfcl, 1.5, 1.5, TAIL)              \
   F(tgamma, u10, tgammal, 1.0, 1.0, VANISHING)     \

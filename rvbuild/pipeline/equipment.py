@@ -19,7 +19,12 @@ from rvbuild.pipeline.meson import install_meson
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.modes import build_house, build_root, in_container
 from rvbuild.plan import Job
-from rvbuild.pythons import Interpreter, install_interpreter
+from rvbuild.pythons import (
+    Interpreter,
+    install_build_python,
+    install_interpreter,
+    known_versions,
+)
 from rvbuild.sysroot import Sysroot, install_sysroot
 from rvbuild.toolchain import Toolchain
 from rvbuild.toolchain.install import Parts, install_toolchain
@@ -119,6 +124,9 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
 def _install(name: str, house: House) -> Path:
     if name == "meson":
         return install_meson(house)
+    if name == "python3":
+        version = known_versions(house.pins)[-1]
+        return install_build_python(version, house.host, house.pins, house.supplies)
     if name == "gfortran":
         return install_fortran(house.host, house.pins, house.supplies)
     if name in GENERATORS:

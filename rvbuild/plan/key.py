@@ -121,6 +121,8 @@ def _surroundings(situation: Situation, inputs: Inputs) -> dict[str, str]:
 
 
 def _sources(recipe: Recipe) -> Iterator[tuple[str, str]]:
+    if recipe.only:
+        yield "source.only", _text(recipe.only)
     for index, source in enumerate(recipe.sources):
         yield from _source(f"source[{index}]", source)
     for index, extra in enumerate(recipe.extra_sources):

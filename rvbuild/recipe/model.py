@@ -268,6 +268,9 @@ class Recipe(Frozen):
     sources: tuple[Source, ...] = Field(
         min_length=1, description="alternatives, in order of preference"
     )
+    only: tuple[RelativePath, ...] = Field(
+        default=(), description="paths of the source that are unpacked; none means all of it"
+    )
     extra_sources: tuple[ExtraSource, ...] = ()
     required_paths: tuple[RelativePath, ...] = Field(
         default=(), description="paths that have to exist once the sources are unpacked"

@@ -31,6 +31,7 @@ def rule_problems(document: Document) -> Iterator[Problem]:
     """Find what does not go together."""
     yield from _file_name(document)
     yield from _script(document)
+    yield from _only(document)
     yield from numeric_problems(document)
     if document.text(("kind",)) == "library":
         yield from _library(document)
@@ -74,6 +75,19 @@ def _script(document: Document) -> Iterator[Problem]:
             "build system `script` needs `script`, the list of its commands",
             hint='add `script: [{run: [sh, -c, "..."]}]` to `build`',
         )
+
+
+def _only(document: Document) -> Iterator[Problem]:
+    if not document.find(("only",)):
+        return
+    for source in document.children(("sources",)):
+        if document.find((*source, "git")) is not None:
+            yield document.problem(
+                ("only",),
+                "`only` is for archives, and a source of this recipe is a git repository",
+                hint="remove `only`: a repository is fetched at one commit anyway",
+                at_key=True,
+            )
 
 
 def _library(document: Document) -> Iterator[Problem]:

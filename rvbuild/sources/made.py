@@ -27,7 +27,7 @@ class _Made(BaseModel):
 def digest_of_inputs(recipe: Recipe, patches: Sequence[Path]) -> str:
     """Hash all that a tree is made of; raise `SourceError` for a patch that cannot be read."""
     fields = {"version", "sources", "extra_sources", "required_paths"}
-    said = recipe.model_dump(mode="json", include=fields)
+    said = recipe.model_dump(mode="json", include=fields | ({"only"} if recipe.only else set()))
     digest = hashlib.sha256(json.dumps([SCHEMA, said], sort_keys=True).encode())
     for patch in patches:
         try:

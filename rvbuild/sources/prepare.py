@@ -67,9 +67,10 @@ def prepare_source(
 
 
 def _assemble(preparation: _Preparation, scratch: Path) -> tuple[list[_Part], Path]:
-    parts = [_obtain(preparation, preparation.recipe.sources, scratch / "main")]
+    recipe = preparation.recipe
+    parts = [_obtain(preparation, recipe.sources, scratch / "main", recipe.only)]
     tree = parts[0].top
-    for number, extra in enumerate(preparation.recipe.extra_sources):
+    for number, extra in enumerate(recipe.extra_sources):
         if extra.unless is not None and (tree / extra.unless).exists():
             continue
         part = _obtain(preparation, extra.sources, scratch / f"extra-{number}")
@@ -78,13 +79,18 @@ def _assemble(preparation: _Preparation, scratch: Path) -> tuple[list[_Part], Pa
     return parts, tree
 
 
-def _obtain(preparation: _Preparation, alternatives: Sequence[Source], folder: Path) -> _Part:
+def _obtain(
+    preparation: _Preparation,
+    alternatives: Sequence[Source],
+    folder: Path,
+    only: tuple[str, ...] = (),
+) -> _Part:
     """Unpack the first alternative that can be had; one that is broken ends it."""
     failures: list[SourceError | MissingToolError] = []
     for alternative in alternatives:
         source = fill_version(alternative, preparation.recipe.version)
         try:
-            return _obtain_one(preparation, source, folder)
+            return _obtain_one(preparation, source, folder, only)
         except _UnobtainableError as error:
             failures.append(error.failure)
             label = preparation.recipe.label
@@ -100,7 +106,9 @@ class _UnobtainableError(Exception):
         self.failure = failure
 
 
-def _obtain_one(preparation: _Preparation, source: Source, folder: Path) -> _Part:
+def _obtain_one(
+    preparation: _Preparation, source: Source, folder: Path, only: tuple[str, ...]
+) -> _Part:
     recipe, fetching, watch = preparation.recipe, preparation.fetching, preparation.watch
     if isinstance(source, GitSource):
         origin = f"{source.git} {source.tag} ({source.commit[:12]})"
@@ -114,7 +122,7 @@ def _obtain_one(preparation: _Preparation, source: Source, folder: Path) -> _Par
         archive = fetch(remote, fetching.network, fetching.downloads, watch)
     except SourceError as error:
         raise _UnobtainableError(error) from error
-    return _Part(folder, unpack(archive, folder), remote.file_name, remote.sha256)
+    return _Part(folder, unpack(archive, folder, only=only), remote.file_name, remote.sha256)
 
 
 def _none_left(

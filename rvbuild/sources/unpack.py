@@ -28,19 +28,27 @@ class _Unpacking:
     root: Path
     limit_bytes: int
     bytes_left: int
+    only: tuple[tuple[str, ...], ...] = ()
     members: int = 0
     symlinks: dict[Path, str] = field(default_factory=dict)
     folder_times: dict[Path, float] = field(default_factory=dict)
 
 
-def unpack(archive: Path, destination: Path, limit_bytes: int = LIMIT_BYTES) -> Path:
+def unpack(
+    archive: Path,
+    destination: Path,
+    limit_bytes: int = LIMIT_BYTES,
+    only: tuple[str, ...] = (),
+) -> Path:
     """Unpack into `destination`, a new folder; give its single top folder, or itself.
 
+    With `only` nothing is written but these paths, below the top folder where there is one.
     Raises `SourceError` when the archive is damaged, breaks the policy or holds more than
     `limit_bytes`; then `destination` does not exist.
     """
     with new_folder(destination) as temporary, writing(destination):
-        run = _Unpacking(temporary, limit_bytes, limit_bytes)
+        wanted = tuple(tuple(_parts(path)) for path in only)
+        run = _Unpacking(temporary, limit_bytes, limit_bytes, wanted)
         try:
             for member in read_members(archive):
                 _place(run, member)
@@ -55,6 +63,8 @@ def _place(run: _Unpacking, member: Member) -> None:
     if run.members > LIMIT_MEMBERS:
         raise ArchiveError(f"more than {LIMIT_MEMBERS} members")
     path = _inside(run, member.name)
+    if not _is_wanted(run, member.name):
+        return
     if path != run.root:
         _make_parents(run, path)
         _make(run, path, member)
@@ -77,8 +87,20 @@ def _make(run: _Unpacking, path: Path, member: Member) -> None:
             raise ArchiveError(f"`{member.name}` is a device, a pipe or of an unknown kind")
 
 
+def _parts(name: str) -> list[str]:
+    return [part for part in name.split("/") if part not in {"", "."}]
+
+
+def _is_wanted(run: _Unpacking, name: str) -> bool:
+    # What the top folder is called, and whether there is one, is not known beforehand.
+    parts = tuple(_parts(name))
+    return not run.only or any(
+        each in (parts[: len(each)], parts[1 : 1 + len(each)]) for each in run.only
+    )
+
+
 def _inside(run: _Unpacking, name: str) -> Path:
-    parts = [part for part in name.split("/") if part not in {"", "."}]
+    parts = _parts(name)
     if name.startswith("/") or ".." in parts or "\0" in name:
         raise ArchiveError(f"`{name}` leads out of the folder")
     return run.root.joinpath(*parts)

@@ -283,3 +283,18 @@ def test_a_wrong_checksum_in_a_zip_is_damage(tmp_path: Path) -> None:
     archive = make_zip(tmp_path / "a.zip", lambda archive: archive.writestr("a", b"content"))
     archive.write_bytes(archive.read_bytes().replace(b"content", b"kontent"))
     assert "CRC" in reason(archive, tmp_path / "out")
+
+
+@pytest.mark.parametrize("top", ["", "demo-1/"])
+def test_only_what_is_asked_for_is_unpacked(top: str, tmp_path: Path) -> None:
+    names = ("a/one", "a/deep/two", "ab/three", "b/a/four", "c", "d/five", "d/six")
+    archive = tar(tmp_path / "demo.tar", *(entry(f"{top}{name}", b"x") for name in names))
+    root = unpack(archive, tmp_path / "out", only=("a", "c", "d/six"))
+    there = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert there - {"b/a/four"} == {"a/one", "a/deep/two", "c", "d/six"}
+
+
+def test_what_is_not_asked_for_may_not_break_the_policy_either(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "demo.tar", entry("demo/a", b"x"), entry("../b", b"x"))
+    with pytest.raises(SourceError):
+        unpack(archive, tmp_path / "out", only=("a",))

@@ -42,10 +42,13 @@ def _recipe(recipe: Recipe) -> Recipe:
     programs = recipe.test.programs
     if programs is None:
         return recipe
-    changed = {
+    changed: dict[str, object] = {
         "requires": Requires(libraries=(recipe.name,), tools=programs.tools),
         "build": Build(system="script", script=programs.build),
         "extra_sources": (*recipe.extra_sources, *programs.extra_sources),
         "expect": Expect(),
     }
+    if not programs.source:
+        changed |= dict.fromkeys(("sources", "patches", "required_paths", "only"), ())
+        changed["extra_sources"] = programs.extra_sources
     return recipe.model_copy(update=changed)

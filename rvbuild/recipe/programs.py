@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from rvbuild.document import WholeNumber, fault
+from rvbuild.document import Flag, WholeNumber, fault
 from rvbuild.recipe.frozen import Frozen
 from rvbuild.recipe.source import ExtraSource
 from rvbuild.recipe.text import (
@@ -68,6 +68,7 @@ class Programs(Frozen):
     files: tuple[FileName, ...] = Field(
         default=(), description="files of `checks/NAME/`, put where `{checks}` is"
     )
+    source: Flag = Field(default=True, description="whether the library's own sources are needed")
     extra_sources: tuple[ExtraSource, ...] = Field(
         default=(), description="more than the library's own sources, such as a test framework"
     )

@@ -58,7 +58,8 @@ def prepare_source(
         for patch in patches:
             changed = apply_patch(patch, tree)
             watch.line(recipe.label, f"{patch.name}: changed {', '.join(changed)}")
-        result = SourceTree(destination, parts[0].origin, tuple(part.sha256 for part in parts))
+        origin = parts[0].origin if parts else "none"
+        result = SourceTree(destination, origin, tuple(part.sha256 for part in parts))
         forget_made(destination)
         with writing(destination):
             tree.rename(destination)
@@ -68,8 +69,14 @@ def prepare_source(
 
 def _assemble(preparation: _Preparation, scratch: Path) -> tuple[list[_Part], Path]:
     recipe = preparation.recipe
-    parts = [_obtain(preparation, recipe.sources, scratch / "main", recipe.only)]
-    tree = parts[0].top
+    parts: list[_Part] = []
+    tree = scratch / "main"
+    if recipe.sources:
+        parts.append(_obtain(preparation, recipe.sources, tree, recipe.only))
+        tree = parts[0].top
+    else:
+        # Test programs may be made of nothing but files of their own.
+        tree.mkdir()
     for number, extra in enumerate(recipe.extra_sources):
         if extra.unless is not None and (tree / extra.unless).exists():
             continue

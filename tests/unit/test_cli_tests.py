@@ -1,19 +1,22 @@
 """`test` and `run` with runtimes that only pretend: tables, JUnit files, exit codes."""
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from rvbuild.cli.tests import draw_reports
 from rvbuild.emulator import Emulator
-from rvbuild.pipeline import House, Options, loose, proof
+from rvbuild.pipeline import House, Options, loose, programs, proof
 from rvbuild.pipeline.proof import Trial
 from rvbuild.pythons import Interpreter
-from rvbuild.target import Floor
-from rvbuild.testing import Board, CpuResult, Failure, Runtime, TestReport
+from rvbuild.recipe.model import Test
+from rvbuild.sysroot import Sysroot
+from rvbuild.target import Cpu, Floor
+from rvbuild.testing import Board, CpuResult, Failure, Runtime, Stand, TestReport
 from rvbuild.testing.junit import read_junit
+from rvbuild.testing.model import Status
 from tests.cli_samples import Desk, broken, write_wheel
 
 PASSED = CpuResult("rv64gc", "imports", "passed", 1.0)
@@ -98,10 +101,97 @@ def test_a_failed_test_alone_ends_with_its_own_code(
     assert reports[0]["results"][1]["status"] == "failed"
 
 
-def test_a_library_is_no_subject(desk: Desk) -> None:
+PROGRAMS = """\
+test:
+  programs:
+    build: [{run: [make]}]
+    run: [{name: dot, command: [dot]}]
+"""
+
+
+@dataclass(slots=True)
+class Stands:
+    """Remembers what libraries were checked with, and answers as it is told."""
+
+    status: Status = "passed"
+    seen: list[tuple[Stand, tuple[str, ...]]] = field(default_factory=list)
+
+    def check(self, tests: Test, processors: tuple[Cpu, ...], stand: Stand) -> TestReport:
+        self.seen.append((stand, tuple(cpu.name for cpu in processors)))
+        assert tests.programs is not None
+        result = CpuResult("rv64gc", tests.programs.run[0].name, self.status, 1.0, "why")
+        return TestReport(stand.label, stand.digest, "", "qemu-10", (result,))
+
+
+@pytest.fixture
+def stands(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stands:
+    """Let libraries' programs be built by the desk and checked by what is given back."""
+    found = Stands()
+    root = tmp_path / "sysroot"
+    sysroot = Sysroot(Floor(2, 31), root, (root / "lib",), root / "gcc", "s")
+    monkeypatch.setattr(programs, "build_job", desk.build)
+    monkeypatch.setattr(programs, "workshop", desk.workshop)
+    monkeypatch.setattr(programs, "check_library", found.check)
+    monkeypatch.setattr(programs, "install_sysroot", lambda *_: sysroot)
+    monkeypatch.setattr(programs, "install_emulator", lambda *_: Emulator(tmp_path / "q", "10"))
+    return found
+
+
+def test_a_library_without_programs_is_no_subject(desk: Desk) -> None:
     desk.write_recipe("low", "library")
 
-    assert desk.run("test", "low").code == 2
+    ended = desk.run("test", "low")
+
+    assert (ended.code, desk.begun) == (2, [])
+    assert "hint: give its recipe `test.programs`" in ended.err
+
+
+def test_a_library_is_tested_by_programs_built_above_it(desk: Desk, stands: Stands) -> None:
+    desk.write_recipe("low", "library", PROGRAMS)
+
+    ended = desk.run("test", "low", "--cpu", "vlen256")
+
+    assert (ended.code, desk.begun) == (0, ["low-1.0:library", "low-1.0:tests"])
+    assert [line.split() for line in ended.out.splitlines()] == [
+        ["wheel", "runtime", "rv64gc"],
+        ["low==1.0", "-", "passed"],
+    ]
+    ((stand, names),) = stands.seen
+    assert names == ("vlen256",)
+    assert (stand.tests / "lib/liba.so").is_file()
+    assert [(prefix / "lib/liba.so").is_file() for prefix in stand.prefixes] == [True]
+
+
+def test_what_passed_is_told_from_the_store_and_again_runs_it(desk: Desk, stands: Stands) -> None:
+    desk.write_recipe("low", "library", PROGRAMS)
+
+    assert [desk.run("test", "low").code for _ in range(2)] == [0, 0]
+    assert len(stands.seen) == 1
+    desk.run("test", "low", "--again")
+    assert [stand.resume for stand, _ in stands.seen] == [True, False]
+    assert desk.begun == ["low-1.0:library", "low-1.0:tests"]
+
+
+def test_build_tests_the_libraries_that_were_asked_for(desk: Desk, stands: Stands) -> None:
+    desk.write_recipe("low", "library", PROGRAMS)
+    desk.write_recipe("high", "library", PROGRAMS + "requires: {libraries: [low]}\n")
+
+    assert desk.run("build", "high", "--no-test").code == 0
+    assert (len(desk.begun), stands.seen) == (2, [])
+    stands.status = "failed"
+    ended = desk.run("build", "high")
+
+    assert ended.code == 8
+    assert "cause: dot on rv64gc failed: why" in ended.err
+    assert [stand.label for stand, _ in stands.seen] == ["high==1.0"]
+    assert desk.begun[2:] == ["high-1.0:tests"]
+
+
+def test_a_library_is_not_sent_to_a_board(desk: Desk, stands: Stands) -> None:
+    desk.write_recipe("low", "library", PROGRAMS)
+
+    assert desk.run("test", "low", "--board", "me@board").code == 2
+    assert desk.begun == []
 
 
 def test_a_table_has_a_column_for_each_cpu() -> None:

@@ -54,6 +54,11 @@ def test_its_key_follows_the_library_and_how_it_is_made() -> None:
     assert [change.name for change in explain(changed[1], before.inputs)] == ["check dot.c"]
 
 
+def test_it_may_do_without_the_sources_of_the_library() -> None:
+    recipe = made(library(source="false")).recipe
+    assert (recipe.sources, recipe.patches, recipe.extra_sources) == ((), (), ())
+
+
 def test_which_programs_are_run_changes_no_key() -> None:
     more = [*PROGRAMS["run"], {"name": "more", "command": ["dot", "64"]}]
     assert made(library(run=more)).key == made(library()).key

@@ -234,3 +234,25 @@ def test_values_do_not_change() -> None:
     source = PypiSource(pypi="demo", sha256=SHA256)
     with pytest.raises(ValidationError, match="frozen"):
         source.pypi = "other"  # type: ignore[misc]
+
+
+def test_only_is_for_archives(tmp_path: Path) -> None:
+    git = f"sources: [{{git: 'https://example.org/x', tag: v1, commit: '{'a' * 40}'}}]\n"
+    found = refusal(tmp_path, git + "only: [openmp]\n")
+    assert [message for _, _, message in found] == [
+        "`only` is for archives, and a source of this recipe is a git repository"
+    ]
+
+
+def test_programs_have_names_of_their_own_and_belong_to_libraries(tmp_path: Path) -> None:
+    run = "{name: a, command: [a]}"
+    text = "kind: {}\n{}test: {{programs: {{build: [{{run: [make]}}], run: [{}]}}}}\n"
+    make = "build: {system: make}\n"
+    assert refusal(tmp_path, text.format("wheel", "", run))[0][2] == (
+        "`programs` is for libraries, and this is a wheel"
+    )
+    twice = refusal(tmp_path, text.format("library", make, f"{run}, {run}"))
+    assert twice[0][2] == "there are two programs called `a`"
+    read = read_text(tmp_path, text.format("library", make, run))
+    assert read.test.programs is not None
+    assert read.test.programs.run[0].shards == 1

@@ -260,3 +260,19 @@ def test_file_names(source: Source, file_name: str) -> None:
 def test_a_file_name_that_is_no_sdist_is_said() -> None:
     with pytest.raises(SourceError, match="is not the file name of an sdist"):
         remote_of(PypiSource(pypi="demo.tar.gz", sha256=SHA256), "1.0")
+
+
+def test_only_the_paths_that_are_asked_for_are_there(bench: Bench) -> None:
+    source = bench.archive("big.tar.gz", {"big/a/x": b"1", "big/b/y": b"2", "big/c": b"3"})
+    tree = bench.prepare(recipe_of(source, only=["a"], required_paths=["a/x"]))
+    assert [path.name for path in tree.path.iterdir()] == ["a"]
+    whole = bench.prepare(recipe_of(source))
+    assert sorted(path.name for path in whole.path.iterdir()) == ["a", "b", "c"]
+
+
+def test_without_sources_the_tree_is_empty_but_for_extra_ones(bench: Bench) -> None:
+    recipe = recipe_of(demo(bench)).model_copy(update={"sources": ()})
+    assert list(bench.prepare(recipe).path.iterdir()) == []
+    extra = ExtraSource(into="more", sources=(demo(bench),))
+    tree = bench.prepare(recipe.model_copy(update={"extra_sources": (extra,)}))
+    assert (tree.path / "more/setup.py").is_file()

@@ -141,7 +141,7 @@ def make_matrix(  # noqa: PLR0913 - typer reads the options from the parameters
     chosen = wished_settings(context, pythons=pythons, floor=floor)
     with watcher(context, chosen) as watch:
         house = open_house(chosen, watch)
-        wanted = tuple(names or ()) or wheel_recipes(house, chosen.pythons)
+        wanted = tuple(names or ()) or everything(house, chosen.pythons)
         plan = _plan(chosen, Wish(wanted, mode_of(cross, native, emulated)), house)
         tell_skipped(plan, watch)
         entries = matrix_entries(plan, _expected(plan.jobs, house))
@@ -167,6 +167,13 @@ def wheel_recipes(house: "House", pythons: Sequence[str]) -> tuple[str, ...]:
     if not found:
         raise NothingSelectedError("no recipe builds a wheel for the selected Pythons")
     return tuple(found)
+
+
+def everything(house: "House", pythons: Sequence[str]) -> tuple[str, ...]:
+    """List the recipes of wheels for any of the Pythons, and of libraries with tests."""
+    recipes = map(house.catalogue.find, house.catalogue.names())
+    tested = (each.name for each in recipes if each.test.programs is not None)
+    return (*wheel_recipes(house, pythons), *tested)
 
 
 def show_plan(plan: "Plan", house: "House", *, as_json: bool) -> None:

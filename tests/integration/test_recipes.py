@@ -19,6 +19,8 @@ from rvbuild.wheel import read_wheel
 NAMES = ("markupsafe", "pyyaml", "rapidfuzz", "cysignals")
 PYTHONS = ("3.13", "3.14")
 FLOOR = Floor(2, 31)
+ROOT = Path(__file__).parents[2]
+CHECK_FAILED = 8
 
 pytestmark = [pytest.mark.needs("qemu"), pytest.mark.timeout(2400)]
 
@@ -53,6 +55,32 @@ def test_every_wheel_keeps_to_the_policy(wheels: dict[str, Path]) -> None:
         report = audit_wheel(path, Policy(FLOOR))
         assert report.ok, report.errors
         assert all(binary.native for binary in report.binaries)
+
+
+def test_a_library_is_proven_by_programs_of_its_own(
+    wheels: dict[str, Path], supplies: Supplies, tmp_path: Path
+) -> None:
+    done = rvbuild(supplies.places.cache, tmp_path, "test", "libyaml", "--json")
+    assert done.returncode == 0, done.stderr
+    (report,) = json.loads(done.stdout)["reports"]
+    assert {(each["cpu"], each["check"]) for each in report["results"]} == {
+        *{(cpu, "reader") for cpu in ("rv64gc", "vlen128", "vlen256")},
+        ("rv64gc", "version"),
+    }
+    assert {each["status"] for each in report["results"]} == {"passed"}
+
+
+def test_a_program_that_goes_wrong_fails_the_library(
+    wheels: dict[str, Path], supplies: Supplies, tmp_path: Path
+) -> None:
+    recipe = (ROOT / "recipes/libyaml.yaml").read_text(encoding="utf-8")
+    (tmp_path / "recipes").mkdir()
+    wrong = recipe.replace("checking utf-8 sequences", "what it never says")
+    (tmp_path / "recipes/libyaml.yaml").write_text(wrong, encoding="utf-8")
+    (tmp_path / "rvbuild.toml").write_text('recipes = ["recipes"]\n', encoding="utf-8")
+    done = rvbuild(supplies.places.cache, tmp_path, "build", "libyaml", "--cpu", "vlen128")
+    assert done.returncode == CHECK_FAILED, done.stderr
+    assert "reader on vlen128 failed: it never said `what it never says`" in done.stderr
 
 
 def test_libyaml_is_grafted_from_its_own_recipe(wheels: dict[str, Path]) -> None:

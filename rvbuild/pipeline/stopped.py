@@ -11,6 +11,7 @@ from rvbuild.build.surroundings import build_environment, lay_out
 from rvbuild.errors import NothingSelectedError, UsageError
 from rvbuild.pipeline.equipment import workshop
 from rvbuild.pipeline.model import House, Options
+from rvbuild.pipeline.programs import programs_job
 from rvbuild.pipeline.run import plan_for
 from rvbuild.plan import Job
 from rvbuild.recipe.catalogue import Catalogue
@@ -53,9 +54,11 @@ def _job(work: Work, options: Options, house: House) -> Job:
     pythons = (python_of(tag),) if python_of(tag) else options.pythons
     wanted = replace(options, names=(f"{name}=={version}",), pythons=tuple(filter(None, pythons)))
     plan = plan_for(wanted, house)
-    if work.job not in plan.by_id:
+    jobs = [*plan.jobs, *(programs_job(job, house) for job in plan.jobs)]
+    found = next((job for job in jobs if job is not None and job.id == work.job), None)
+    if found is None:
         raise UsageError(f"`{work.job}` is not what its recipe builds by now")
-    return plan.job(work.job)
+    return found
 
 
 def split_label(label: str, catalogue: Catalogue) -> tuple[str, str]:

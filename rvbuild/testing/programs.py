@@ -16,7 +16,7 @@ from rvbuild.executor import Command, Completed, Executor
 from rvbuild.recipe.model import KnownFailure, Program, Test
 from rvbuild.recipe.placeholder import fill
 from rvbuild.sysroot import Sysroot
-from rvbuild.target import Cpu
+from rvbuild.target import Cpu, cpus, profiles
 from rvbuild.testing.junit import TestOutcome, plain_name, read_junit
 from rvbuild.testing.known import matches, sift
 from rvbuild.testing.model import SCHEMA, CpuResult, TestReport
@@ -116,12 +116,19 @@ def check_library(tests: Test, processors: tuple[Cpu, ...], stand: Stand) -> Tes
 def _runs(tests: Test, processors: tuple[Cpu, ...], stand: Stand) -> Iterator[ProgramRun]:
     for cpu in processors:
         for program in tests.programs.run if tests.programs else ():
-            if program.cpus and cpu.name not in program.cpus:
+            if not _is_meant(program, cpu):
                 continue
             for shard in range(program.shards):
                 folder = stand.workspace / cpu.name / f"{program.name}-{shard}"
                 limit = program.timeout_seconds or tests.timeout_seconds
                 yield ProgramRun(program, shard, cpu, folder, limit)
+
+
+def _is_meant(program: Program, cpu: Cpu) -> bool:
+    if not program.cpus or cpu.name in program.cpus:
+        return True
+    # A recipe cannot name every chip: one runs what is for its length of vector registers.
+    return cpu.name not in profiles() and cpu.vlen in {cpus()[name].vlen for name in program.cpus}
 
 
 def _memory(tests: Test, stand: Stand) -> dict[str, Memory]:

@@ -123,6 +123,20 @@ def test_a_stopped_job_is_opened_with_what_its_build_sees(
     assert same.err == ""
 
 
+def test_programs_of_a_library_s_tests_that_stopped_are_opened_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = "{build: [{run: [make]}], run: [{name: dot, command: [dot]}]}"
+    desk.write_recipe("low", "library", f"test: {{programs: {programs}}}\n")
+    monkeypatch.setattr(stopped, "workshop", desk.workshop)
+    work = open_work(desk.places, "low-1.0:tests", "0" * 64)
+
+    ended = desk.run("shell", "low-1.0:tests", "--", "/bin/sh", "-c", "env > env.txt")
+
+    assert ended.code == 0
+    assert f"RVBUILD_WORK={work.folder}\n" in (work.folder / "env.txt").read_text()
+
+
 def test_a_job_that_another_run_finished_is_not_opened(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

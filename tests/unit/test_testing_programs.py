@@ -11,7 +11,7 @@ from rvbuild.events import Silent
 from rvbuild.executor.local import LocalExecutor
 from rvbuild.recipe import model
 from rvbuild.sysroot import Sysroot
-from rvbuild.target import Floor, cpus
+from rvbuild.target import Floor, cpus, profiles
 from rvbuild.testing import CpuResult, Stand, TestReport, check_library
 
 # Stands for QEMU: drops its own options, tells the CPU and runs the program.
@@ -160,6 +160,19 @@ def test_programs_run_on_their_own_cpus(stand: Stand) -> None:
         ("vlen512", "any"),
         ("vlen512", "long"),
     ]
+
+
+def test_a_chip_runs_what_is_for_its_vector_length(stand: Stand) -> None:
+    program(stand.tests / "any", "true")
+    chip = next(cpu for cpu in cpus().values() if cpu.vlen and cpu.name not in profiles())
+    same = next(name for name, cpu in profiles().items() if cpu.vlen == chip.vlen)
+    report = check(
+        stand,
+        {"name": "long", "command": ["any"], "cpus": [same]},
+        {"name": "scalar", "command": ["any"], "cpus": ["rv64gc"]},
+        cpus=[chip.name],
+    )
+    assert [result.check for result in report.results] == ["long"]
 
 
 def test_single_tests_are_told_from_a_junit_file(stand: Stand) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from packaging.specifiers import SpecifierSet
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from rvbuild.document import WholeNumber, fault
+from rvbuild.document import Flag, WholeNumber, fault
 from rvbuild.recipe.frozen import Frozen
 from rvbuild.recipe.numeric import Dtype, NumericFamily
 from rvbuild.recipe.programs import Command, Program, Programs

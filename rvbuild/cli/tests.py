@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rvbuild.events import Watcher
     from rvbuild.pipeline import House, Options, Outcome
     from rvbuild.plan import Job, Plan
-    from rvbuild.testing import Board, TestReport
+    from rvbuild.testing import Board, Portion, TestReport
 
 SCHEMA = "rvbuild.tests/1"
 
@@ -76,6 +76,15 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     no_suite: Annotated[
         bool, typer.Option("--no-suite", help="Leave out the projects' own test suites.")
     ] = False,
+    suite: Annotated[
+        bool, typer.Option("--suite", help="Run the projects' own suites alone, on demand too.")
+    ] = False,
+    shard: Annotated[
+        str | None, typer.Option(metavar="N/M", help="Of a suite, part N of M equal ones.")
+    ] = None,
+    keyword: Annotated[
+        str | None, typer.Option("-k", metavar="TEXT", help="Of a suite, tests with this in names.")
+    ] = None,
     boards: Annotated[
         list[str] | None,
         typer.Option("--board", metavar="USER@HOST", help="A board to test on, reached by ssh."),
@@ -99,7 +108,8 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     names = tuple(word for word in words if not _is_path(word))
     options = pipeline_options(chosen, Wish(names, test=False, suites=not no_suite))
     places = Places(_boards(boards or ()), emulated=not boards or bool(cpus))
-    options = replace(options, memory_mb=memory, again=again)
+    portion = _portion(suite and not no_suite, shard, keyword)
+    options = replace(options, memory_mb=memory, again=again, portion=portion)
     results = Results([], [])
     with watcher(context, chosen) as watch:
         house = open_house(chosen, watch)
@@ -112,6 +122,23 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     _write(reports, junit, html)
     _show(reports, as_json=as_json)
     _judge(results)
+
+
+def _portion(suite: bool, shard: str | None, keyword: str | None) -> "Portion | None":
+    from rvbuild.testing import Portion
+
+    if not suite:
+        if shard or keyword:
+            raise UsageError("`--shard` and `-k` go with `--suite`")
+        return None
+    return Portion(None if shard is None else _shard(shard), keyword or "")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise UsageError(f"`{text}` is no shard", hint="write it like `3/16`, the third of sixteen")
+    return int(number), int(count)
 
 
 def _boards(words: Sequence[str]) -> tuple["Board", ...]:

@@ -9,7 +9,7 @@ from packaging.tags import compatible_tags, cpython_tags
 from rvbuild.errors import UsageError
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.proof import chosen_cpus, runtime_for, suite_source
-from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus
+from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus, wanted_tests
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.recipe.model import Recipe, Test
 from rvbuild.target import Floor, compatible_platforms, python_tag
@@ -41,7 +41,7 @@ def prove_file(
     loose: LooseWheel, options: Options, house: House, board: Board | None = None
 ) -> TestReport:
     """Run a wheel file's tests on each CPU, or on a board."""
-    tests = loose.tests if options.suites else loose.tests.model_copy(update={"suite": None})
+    tests = wanted_tests(loose.tests, options, loose.path.name)
     label = "-".join(loose.path.name.split("-")[:2])
     job = f"{label}:{python_tag(loose.python)}"
     source = None if loose.recipe is None else suite_source(loose.recipe, tests, house)
@@ -54,6 +54,7 @@ def prove_file(
         wheel_folders=loose.folders,
         environment=house.environment,
         source=source,
+        portion=options.portion,
     )
     wheel = read_wheel(loose.path)
     around = Circumstances(wheel.name, wheel.version, options.floor)

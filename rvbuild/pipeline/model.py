@@ -17,7 +17,7 @@ from rvbuild.recipe.model import Mode
 from rvbuild.sources.model import Fetching
 from rvbuild.store import Store
 from rvbuild.target import Floor
-from rvbuild.testing import TestReport
+from rvbuild.testing import Portion, TestReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Options:
     `names` are like `numpy` or `numpy==2.5.5`. `compiler_cache` is `local`, `off` or an address.
     `container` False builds natively on the bare machine.
     `memory_mb` is what tests may take together, None for what is free; `again` tests what passed
-    or was finished before once more.
+    or was finished before once more. `portion` is what is wanted of suites, which then run alone.
     """
 
     names: tuple[str, ...]
@@ -76,6 +76,7 @@ class Options:
     container: bool = True
     memory_mb: int | None = None
     again: bool = False
+    portion: Portion | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import CheckError
 from rvbuild.pipeline.equipment import install_pythons
 from rvbuild.pipeline.model import House, Options
-from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus
+from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus, wanted_tests
 from rvbuild.plan import Job, test_key
 from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Recipe, Test
@@ -77,12 +77,15 @@ def prove(
     tests = with_known(_tests(trial, options), _around(trial), house.catalogue.folders)
     processors = chosen_cpus(tests, options)
     key = _key(trial, tests, processors)
-    found = None if again else stored_report(key, house)
+    # A suite on demand keeps what came of each test by itself.
+    kept = options.portion is None
+    found = stored_report(key, house) if kept and not again else None
     if found is not None:
         return found
-    subject = Subject(trial.wheel, tests, _around(trial), _bench(trial, tests, house))
+    bench = replace(_bench(trial, tests, house), portion=options.portion)
+    subject = Subject(trial.wheel, tests, _around(trial), bench)
     report = try_on_cpus(subject, processors, replace(options, again=again), house)
-    if report.ok:
+    if kept and report.ok:
         keep_report(report, key, trial.job, house)
     return report
 
@@ -104,13 +107,13 @@ def keep_report(report: TestReport, key: str, job: Job, house: House) -> None:
 def prove_on_board(trial: Trial, board: Board, options: Options, house: House) -> TestReport:
     """Give the report of a wheel on a board; nothing of it is stored."""
     tests = _tests(trial, options)
-    subject = Subject(trial.wheel, tests, _around(trial), _bench(trial, tests, house))
+    bench = replace(_bench(trial, tests, house), portion=options.portion)
+    subject = Subject(trial.wheel, tests, _around(trial), bench)
     return try_on_board(subject, board, house, again=options.again)
 
 
 def _tests(trial: Trial, options: Options) -> Test:
-    tests = told_tests(trial)
-    return tests if options.suites else tests.model_copy(update={"suite": None})
+    return wanted_tests(told_tests(trial), options, trial.job.recipe.name)
 
 
 def _around(trial: Trial) -> Circumstances:

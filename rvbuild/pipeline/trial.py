@@ -3,13 +3,15 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rvbuild.errors import UsageError
 from rvbuild.pipeline.model import House, Options
 from rvbuild.recipe.model import Test
 from rvbuild.target import Cpu
-from rvbuild.testing import Bench, Board, TestReport, check_wheel
+from rvbuild.testing import Bench, Board, TestReport, check_suite, check_wheel
 from rvbuild.testing.board import met
 from rvbuild.testing.budget import available_mb, runs_at_once
 from rvbuild.testing.known_data import Circumstances, with_known
+from rvbuild.testing.suite import is_pytest
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +28,42 @@ def try_on_cpus(
     subject: Subject, processors: tuple[Cpu, ...], options: Options, house: House
 ) -> TestReport:
     """Run a wheel's tests on emulated CPUs, as many at once as cores and memory allow."""
-    memory_mb = available_mb() if options.memory_mb is None else options.memory_mb
+    tests = with_known(subject.tests, subject.around, house.catalogue.folders)
     bench = replace(
         subject.bench,
-        jobs=runs_at_once(options.jobs, memory_mb, len(processors)),
+        jobs=_jobs(tests, len(processors), options),
         stop=house.executor.stop,
         resume=not options.again,
     )
-    tests = with_known(subject.tests, subject.around, house.catalogue.folders)
+    check = check_wheel if bench.portion is None else check_suite
     with house.store.lock(f"test {bench.job}"):
-        return check_wheel(subject.wheel, tests, processors, bench)
+        return check(subject.wheel, tests, processors, bench)
+
+
+def wanted_tests(tests: Test, options: Options, label: str) -> Test:
+    """Choose what is wanted: all but suites on demand, or a suite alone on the CPUs asked for.
+
+    Raises `UsageError` where a suite is asked for and there is none that can be run in parts.
+    """
+    suite = tests.suite
+    if options.portion is None:
+        usual = options.suites and suite is not None and not suite.on_demand
+        return tests if usual else tests.model_copy(update={"suite": None})
+    if suite is None or not is_pytest(suite):
+        raise UsageError(
+            f"`{label}` has no suite that pytest runs",
+            hint="declare it as `suite` in the `test` of its recipe",
+        )
+    alone = {"imports": (), "smoke": "", "numeric": (), "cpus": suite.cpus}
+    return tests.model_copy(update=alone)
+
+
+def _jobs(tests: Test, count: int, options: Options) -> int:
+    memory_mb = available_mb() if options.memory_mb is None else options.memory_mb
+    if options.portion is None or tests.suite is None:
+        return runs_at_once(options.jobs, memory_mb, count)
+    parts = count * tests.suite.shards
+    return runs_at_once(options.jobs, memory_mb, parts, tests.suite.memory_mb)
 
 
 def try_on_board(subject: Subject, board: Board, house: House, *, again: bool) -> TestReport:
@@ -47,4 +75,5 @@ def try_on_board(subject: Subject, board: Board, house: House, *, again: bool) -
         met(board, bench.runtime, bench.executor, bench.workspace) as machine,
     ):
         at = replace(bench, machine=machine, resume=not again)
-        return check_wheel(subject.wheel, tests, (machine.cpu,), at)
+        check = check_wheel if bench.portion is None else check_suite
+        return check(subject.wheel, tests, (machine.cpu,), at)

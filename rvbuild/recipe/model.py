@@ -204,7 +204,15 @@ class Suite(Frozen):
     )
     cpus: tuple[CpuName, ...] = ("rv64gc",)
     environment: dict[VariableName, Template] = Field(default_factory=dict)
-    timeout_seconds: WholeNumber = Field(default=1800, ge=1)
+    timeout_seconds: WholeNumber = Field(
+        default=1800, ge=1, description="limit of the suite; on demand of one process of it, scaled"
+    )
+    on_demand: Flag = Field(default=False, description="run by `rvbuild test --suite` alone")
+    shards: WholeNumber = Field(default=1, ge=1, description="parts that run by themselves")
+    test_seconds: WholeNumber = Field(
+        default=60, ge=1, description="limit of one test on demand, scaled for emulation"
+    )
+    memory_mb: WholeNumber = Field(default=1024, ge=1, description="what one process may take")
 
 
 class Numeric(Frozen):

@@ -33,6 +33,7 @@ def rule_problems(document: Document) -> Iterator[Problem]:
     yield from _script(document)
     yield from _only(document)
     yield from numeric_problems(document)
+    yield from _on_demand(document)
     if document.text(("kind",)) == "library":
         yield from _library(document)
     elif document.text(("kind",)) in {None, "wheel"}:
@@ -56,6 +57,27 @@ def _file_name(document: Document) -> Iterator[Problem]:
             f"version `{version}` is in a file named `{file.name}`",
             hint=f"name the file `{name}/{version}.yaml`",
         )
+
+
+def _on_demand(document: Document) -> Iterator[Problem]:
+    suite = ("test", "suite")
+    if document.text((*suite, "on_demand")) == "true":
+        words = [document.text((*suite, "command", place)) for place in (0, 1)]
+        if words != ["-m", "pytest"]:
+            yield document.problem(
+                (*suite, "command"),
+                "a suite on demand is run by pytest, which can be told what to run",
+                hint="begin the command with `-m, pytest`",
+            )
+        return
+    for key in ("shards", "test_seconds", "memory_mb"):
+        if document.find((*suite, key)) is not None:
+            yield document.problem(
+                (*suite, key),
+                f"`{key}` is of suites on demand",
+                hint="add `on_demand: true`",
+                at_key=True,
+            )
 
 
 def _script(document: Document) -> Iterator[Problem]:

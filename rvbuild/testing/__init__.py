@@ -6,7 +6,8 @@ Builds nothing and judges no wheel file; that a wheel is what it says is `audit`
 from rvbuild.testing.binfmt import BinfmtState, binfmt_state
 from rvbuild.testing.check import check_wheel
 from rvbuild.testing.machine import Board, Machine, parse_board
-from rvbuild.testing.model import Bench, CpuResult, Failure, Runtime, TestReport
+from rvbuild.testing.model import Bench, CpuResult, Failure, Portion, Runtime, TestReport
+from rvbuild.testing.on_demand import check_suite
 from rvbuild.testing.programs import Stand, check_library
 from rvbuild.testing.report import read_report, write_report
 from rvbuild.testing.script import Script, run_script
@@ -18,12 +19,14 @@ __all__ = [
     "CpuResult",
     "Failure",
     "Machine",
+    "Portion",
     "Runtime",
     "Script",
     "Stand",
     "TestReport",
     "binfmt_state",
     "check_library",
+    "check_suite",
     "check_wheel",
     "parse_board",
     "read_report",

@@ -7,9 +7,9 @@ MEMORY = Path("/proc/meminfo")
 EACH_MB = 1024
 
 
-def runs_at_once(jobs: int, memory_mb: int, count: int) -> int:
+def runs_at_once(jobs: int, memory_mb: int, count: int, each_mb: int = EACH_MB) -> int:
     """Say how many of `count` runs may go on together; at least one."""
-    return max(1, min(jobs, memory_mb // EACH_MB, count))
+    return max(1, min(jobs, memory_mb // each_mb, count))
 
 
 def available_mb(memory: Path = MEMORY) -> int:

@@ -1,6 +1,5 @@
 """Checking a wheel: installed once, then imports, smoke program and suite on each CPU."""
 
-import hashlib
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -11,8 +10,8 @@ from rvbuild.errors import CheckError
 from rvbuild.events import step
 from rvbuild.recipe import model as recipe
 from rvbuild.target import BASELINE_ISA, Cpu
-from rvbuild.testing.install import Installed, install_wheels
-from rvbuild.testing.model import Bench, CpuResult, Status, TestReport
+from rvbuild.testing.install import Installed, install_wheels, not_installed
+from rvbuild.testing.model import Bench, CpuResult, Status, TestReport, report_of
 from rvbuild.testing.numeric import (
     CHECK,
     NumericRun,
@@ -79,31 +78,19 @@ def check_wheel(
     memory = memory_of(wheel, tests, bench)
     known = {cpu: memory.recall(cpu) for cpu in processors if bench.resume}
     if processors and all(known.get(cpu) for cpu in processors):
-        return _report(wheel, bench, tuple(each for cpu in processors for each in known[cpu]))
+        return report_of(wheel, bench, tuple(result for cpu in processors for result in known[cpu]))
     try:
         with step(bench.watch, bench.job, "install for tests"):
             requires = _requires(tests, processors, bench)
             installed = install_wheels((wheel, *bench.wheels), requires, bench)
     except CheckError as error:
-        results = (_not_installed(error, time.monotonic() - begin),)
+        results = (not_installed(error, time.monotonic() - begin),)
     else:
         done = CpuResult(BASELINE_ISA, "install", "passed", time.monotonic() - begin)
         subject = Subject(tests, installed, bench, deadline, memory, known)
         results = (done, *_on_all(processors, subject))
         _forget_failures(results, processors, memory)
-    return _report(wheel, bench, results)
-
-
-def _report(wheel: Path, bench: Bench, results: tuple[CpuResult, ...]) -> TestReport:
-    machine, python = bench.machine, bench.runtime.interpreter.full_version
-    emulated = f"qemu-{bench.runtime.emulator.version}"
-    return TestReport(
-        wheel=wheel.name,
-        sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
-        python=python if machine is None else machine.facts.python,
-        emulator=emulated if machine is None else machine.title,
-        results=results,
-    )
+    return report_of(wheel, bench, results)
 
 
 def _forget_failures(
@@ -126,18 +113,6 @@ def _requires(tests: recipe.Test, processors: tuple[Cpu, ...], bench: Bench) -> 
 def _has_suite(cpu: Cpu, suite: recipe.Suite, bench: Bench) -> bool:
     # A recipe cannot know anybody's board, and a board is fast enough for all.
     return bench.machine is not None or cpu.name in suite.cpus
-
-
-def _not_installed(error: CheckError, seconds: float) -> CpuResult:
-    return CpuResult(
-        cpu=BASELINE_ISA,
-        check="install",
-        status="failed",
-        seconds=seconds,
-        explanation="; ".join([error.message, *error.causes]),
-        log=error.log,
-        reproduce=error.reproduce or "",
-    )
 
 
 def _on_all(processors: tuple[Cpu, ...], subject: Subject) -> Iterator[CpuResult]:

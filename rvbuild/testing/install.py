@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rvbuild.errors import CheckError
 from rvbuild.target import BASELINE_ISA, cpus
-from rvbuild.testing.model import Bench
+from rvbuild.testing.model import Bench, CpuResult
 from rvbuild.testing.program import Program, command_for, reproduction
 from rvbuild.testing.requirements import (
     decided,
@@ -34,7 +34,7 @@ def install_wheels(wheels: tuple[Path, ...], requires: tuple[str, ...], bench: B
     The wheels go in by pip under QEMU, which proves that pip on riscv64 takes their tags; what
     they ask for is fetched on the build machine. Raises `CheckError` when either does not work.
     """
-    site, needs = bench.workspace / "site", bench.workspace / "requirements"
+    site, needs = _folders(bench)
     # pip leaves alone what lies at its target, and an older wheel would be tested.
     for folder in (site, needs):
         shutil.rmtree(folder, ignore_errors=True)
@@ -49,6 +49,15 @@ def install_wheels(wheels: tuple[Path, ...], requires: tuple[str, ...], bench: B
     # In a folder of its own, so that nothing fetched can take the place of a wheel under test.
     download(wheels, tuple(dict.fromkeys(wanted)), needs, bench)
     return Installed((site, needs))
+
+
+def installed_before(bench: Bench) -> Installed:
+    """Say where the modules lie that were installed into the bench's workspace."""
+    return Installed(tuple(path for path in _folders(bench) if path.is_dir()))
+
+
+def _folders(bench: Bench) -> tuple[Path, Path]:
+    return bench.workspace / "site", bench.workspace / "requirements"
 
 
 def _install_in_runtime(wheels: tuple[Path, ...], site: Path, bench: Bench) -> None:
@@ -74,4 +83,17 @@ def _install_in_runtime(wheels: tuple[Path, ...], site: Path, bench: Bench) -> N
         log=log,
         tail=completed.tail(),
         reproduce=reproduction(command),
+    )
+
+
+def not_installed(error: CheckError, seconds: float) -> CpuResult:
+    """Make the result of a wheel that could not be installed."""
+    return CpuResult(
+        cpu=BASELINE_ISA,
+        check="install",
+        status="failed",
+        seconds=seconds,
+        explanation="; ".join([error.message, *error.causes]),
+        log=error.log,
+        reproduce=error.reproduce or "",
     )

@@ -1,5 +1,6 @@
 """The values of testing: where wheels are run, what came of each check, and the whole report."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,19 @@ class Runtime:
 
 
 @dataclass(frozen=True, slots=True)
+class Portion:
+    """What is wanted of a suite: shard `(3, 16)` of its tests, of these those `text` means."""
+
+    shard: tuple[int, int] | None = None
+    text: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """True when it is all of the suite."""
+        return self.shard is None and not self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Bench:
     """Where and with what wheels are tried; `workspace` is a folder that is ours to fill.
 
@@ -37,7 +51,8 @@ class Bench:
     lie. `environment` is for the build machine's pip alone: index settings and proxies. `source` is
     the source tree a suite takes files from. `total_seconds` limits all checks together. `machine`
     is a board that runs them in QEMU's place. With `resume` CPUs that an earlier run finished are
-    not run again. `stop` ends what runs in other threads.
+    not run again. `stop` ends what runs in other threads. `portion` is what is wanted of a suite on
+    demand; None means checks without it.
     """
 
     runtime: Runtime
@@ -54,6 +69,7 @@ class Bench:
     machine: Machine | None = None
     resume: bool = False
     stop: Event | None = None
+    portion: Portion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +83,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CpuResult:
-    """What came of one check on one CPU; `flags` are things to look at that fail nothing."""
+    """What came of one check on one CPU; `flags` are things to look at that fail nothing.
+
+    `outcomes` is a file with a line of JSON for each test of a suite on demand.
+    """
 
     cpu: str
     check: str
@@ -78,6 +97,7 @@ class CpuResult:
     reproduce: str = ""
     failures: tuple[Failure, ...] = ()
     flags: tuple[str, ...] = ()
+    outcomes: Path | None = None
 
     @property
     def ok(self) -> bool:
@@ -103,3 +123,16 @@ class TestReport:
         """True when at least one check passed and none went wrong."""
         passed = any(result.status == "passed" for result in self.results)
         return passed and all(result.ok for result in self.results)
+
+
+def report_of(wheel: Path, bench: Bench, results: tuple[CpuResult, ...]) -> TestReport:
+    """Make the report of a wheel that was tried on a bench."""
+    machine, python = bench.machine, bench.runtime.interpreter.full_version
+    emulated = f"qemu-{bench.runtime.emulator.version}"
+    return TestReport(
+        wheel=wheel.name,
+        sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        python=python if machine is None else machine.facts.python,
+        emulator=emulated if machine is None else machine.title,
+        results=results,
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rvbuild.recipe.model import Test
+from rvbuild.recipe.model import Suite, Test
 from rvbuild.target import Cpu
 from rvbuild.testing.model import SCHEMA, Bench, CpuResult
 from rvbuild.testing.numeric import program_digest
@@ -51,18 +51,30 @@ class Memory:
 
 def memory_of(wheel: Path, tests: Test, bench: Bench) -> Memory:
     """Name what is tested by everything that decides the results of a CPU."""
+    said = (tests.model_dump_json(), program_digest() if tests.numeric else "")
+    return Memory(bench.workspace / FOLDER, _subject(wheel, bench, said))
+
+
+def suite_subject(wheel: Path, suite: Suite, bench: Bench) -> str:
+    """Name a suite by everything that decides what its tests come to.
+
+    How it is cut and how long it may take are left out: tests that ended have ended.
+    """
+    kept = {"requires", "files", "command", "environment"}
+    return _subject(wheel, bench, (suite.model_dump_json(include=kept),))
+
+
+def _subject(wheel: Path, bench: Bench, said: tuple[str, ...]) -> str:
     runtime = bench.runtime
     machine = "" if bench.machine is None else bench.machine.title
     inputs = (
         str(SCHEMA),
-        tests.model_dump_json(),
+        *said,
         *(_digest(path) for path in (wheel, *bench.wheels)),
         *(runtime.interpreter.digest, runtime.emulator.version, runtime.emulator.digest),
         machine,
-        program_digest() if tests.numeric else "",
     )
-    subject = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
-    return Memory(bench.workspace / FOLDER, subject)
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:

@@ -13,15 +13,18 @@ if TYPE_CHECKING:
 
 
 def write_junit(reports: Sequence["TestReport"], path: Path) -> None:
-    """Write a suite for each wheel, with a case for each check on each CPU; raises `UsageError`."""
+    """Write a suite for each wheel, with a case for each check on each CPU.
+
+    Suites on demand add a case for each of their tests. Raises `UsageError`.
+    """
     root = Element("testsuites")
     for report in reports:
-        suite = SubElement(root, "testsuite", name=report.wheel, tests=str(len(report.results)))
-        wrong = sum(not result.ok for result in report.results)
-        skipped = sum(result.status == "skipped" for result in report.results)
-        suite.attrib |= {"failures": str(wrong), "skipped": str(skipped)}
+        suite = SubElement(root, "testsuite", name=report.wheel)
         for result in report.results:
             _add(suite, report, result)
+            _add_tests(suite, report, result)
+        wrong, skipped = (sum(1 for _ in suite.iter(tag)) for tag in ("failure", "skipped"))
+        suite.attrib |= {"tests": str(len(suite)), "failures": str(wrong), "skipped": str(skipped)}
     indent(root)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,14 +33,14 @@ def write_junit(reports: Sequence["TestReport"], path: Path) -> None:
         raise UsageError(f"`{path}` cannot be written", causes=[str(error.strerror)]) from error
 
 
+def _case(suite: Element, report: "TestReport", place: str, name: str, seconds: float) -> Element:
+    classname = f"{report.wheel}.{place}"
+    case = {"classname": classname, "name": plain(name), "time": f"{seconds:.3f}"}
+    return SubElement(suite, "testcase", case)
+
+
 def _add(suite: Element, report: "TestReport", result: "CpuResult") -> None:
-    case = SubElement(
-        suite,
-        "testcase",
-        classname=f"{report.wheel}.{result.cpu}",
-        name=result.check,
-        time=f"{result.seconds:.3f}",
-    )
+    case = _case(suite, report, result.cpu, result.check, result.seconds)
     explanation = plain(result.explanation)
     if result.status == "skipped":
         SubElement(case, "skipped", message=explanation)
@@ -45,3 +48,20 @@ def _add(suite: Element, report: "TestReport", result: "CpuResult") -> None:
         failure = SubElement(case, "failure", type=result.status, message=explanation)
         unknown = [each for each in result.failures if each.known is None]
         failure.text = "\n".join(f"{each.test}: {plain(each.message)}" for each in unknown)
+
+
+def _add_tests(suite: Element, report: "TestReport", result: "CpuResult") -> None:
+    from rvbuild.testing.junit import plain_name
+    from rvbuild.testing.record import read_record
+
+    if result.outcomes is None:
+        return
+    known = {each.test: each.known for each in result.failures}
+    for told in read_record(result.outcomes):
+        name = plain_name(told.test)
+        case = _case(suite, report, f"{result.cpu}.{result.check}", name, told.seconds)
+        reason = known.get(name)
+        if told.outcome == "skipped" or reason:
+            SubElement(case, "skipped", message=plain(reason or told.message))
+        elif told.outcome in ("failed", "error"):
+            SubElement(case, "failure", type=told.outcome, message=plain(told.message))

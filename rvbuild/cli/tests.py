@@ -108,7 +108,9 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     names = tuple(word for word in words if not _is_path(word))
     options = pipeline_options(chosen, Wish(names, test=False, suites=not no_suite))
     places = Places(_boards(boards or ()), emulated=not boards or bool(cpus))
-    portion = _portion(suite and not no_suite, shard, keyword)
+    if suite and no_suite:
+        raise UsageError("`--suite` and `--no-suite` exclude each other")
+    portion = _portion(suite, shard, keyword)
     options = replace(options, memory_mb=memory, again=again, portion=portion)
     results = Results([], [])
     with watcher(context, chosen) as watch:

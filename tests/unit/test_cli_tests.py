@@ -14,9 +14,10 @@ from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Test
 from rvbuild.sysroot import Sysroot
 from rvbuild.target import Cpu, Floor
-from rvbuild.testing import Board, CpuResult, Failure, Runtime, Stand, TestReport
-from rvbuild.testing.junit import read_junit
+from rvbuild.testing import Board, CpuResult, Failure, Portion, Runtime, Stand, TestReport
+from rvbuild.testing.junit import Outcome, read_junit
 from rvbuild.testing.model import Status
+from rvbuild.testing.record import Told, write_record
 from tests.cli_samples import Desk, broken, write_wheel
 
 PASSED = CpuResult("rv64gc", "imports", "passed", 1.0)
@@ -99,6 +100,64 @@ def test_a_failed_test_alone_ends_with_its_own_code(
     reports = ended.document["reports"]
     assert isinstance(reports, list)
     assert reports[0]["results"][1]["status"] == "failed"
+
+
+def test_what_is_wanted_of_a_suite(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write_recipe("thing")
+    seen: list[Options] = []
+
+    def prove(trial: Trial, options: Options, house: House, *_: object) -> TestReport:
+        seen.append(options)
+        return report()
+
+    monkeypatch.setattr(proof, "prove", prove)
+    assert desk.run("test", "thing", "--suite", "--shard", "3/16", "-k", "umath").code == 0
+    assert desk.run("test", "thing", "--suite").code == 0
+    assert desk.run("test", "thing").code == 0
+    assert [each.portion for each in seen] == [Portion((3, 16), "umath"), Portion(), None]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--shard", "1/2"), "`--shard` and `-k` go with `--suite`"),
+        (("-k", "umath"), "`--shard` and `-k` go with `--suite`"),
+        (("--suite", "--no-suite"), "`--suite` and `--no-suite` exclude each other"),
+        (("--suite", "--shard", "0/2"), "`0/2` is no shard"),
+        (("--suite", "--shard", "3/2"), "`3/2` is no shard"),
+        (("--suite", "--shard", "2"), "`2` is no shard"),
+        (("--suite",), "`thing` has no suite that pytest runs"),
+    ],
+)
+def test_what_goes_with_no_suite(desk: Desk, words: tuple[str, ...], message: str) -> None:
+    desk.write_recipe("thing")
+    ended = desk.run("test", "thing", *words)
+    assert ended.code == 2
+    assert message in ended.err
+
+
+def test_each_test_of_a_suite_on_demand_is_a_case(
+    desk: Desk, answers: dict[str, TestReport], tmp_path: Path
+) -> None:
+    desk.write_recipe("thing")
+    told: dict[str, Outcome] = {"a": "passed", "b[x]": "failed", "c": "skipped", "d": "error"}
+    path = tmp_path / "outcomes.jsonl"
+    write_record(path, [Told(f"tests/test_t.py::{k}", v) for k, v in told.items()])
+    failures = (Failure("tests.test_t.b[x]", "no", "known"), Failure("tests.test_t.d", "no"))
+    answers["thing"] = report(replace(WRONG, failures=failures, outcomes=path))
+
+    assert desk.run("test", "thing", "--junit", "junit.xml").code == 8
+
+    cases = read_junit(desk.home / "junit.xml")
+    found = {each.test.rpartition(".tests.")[2]: each.outcome for each in cases[2:]}
+    assert found == {
+        "test_t.a": "passed",
+        "test_t.b[x]": "skipped",
+        "test_t.c": "skipped",
+        "test_t.d": "failed",
+    }
+    text = (desk.home / "junit.xml").read_text()
+    assert 'tests="6" failures="2" skipped="2"' in text
 
 
 PROGRAMS = """\

@@ -164,6 +164,24 @@ def test_rules_bear_with_any_kind_of_value(tmp_path: Path) -> None:
     assert len(refusal(tmp_path, text)) == 5
 
 
+@pytest.mark.parametrize(
+    ("suite", "words"),
+    [
+        ("{on_demand: true, command: [-m, demo.selftest]}", "is run by pytest"),
+        ("{on_demand: true, command: [-m]}", "is run by pytest"),
+        ("{command: [-m, pytest], shards: 4}", "`shards` is of suites on demand"),
+        ("{command: [-m, pytest], test_seconds: 9}", "`test_seconds` is of suites on demand"),
+    ],
+)
+def test_suites_on_demand_are_run_by_pytest(tmp_path: Path, suite: str, words: str) -> None:
+    ((_, _, message),) = refusal(tmp_path, f"test:\n  suite: {suite}\n")
+    assert words in message
+    fine = "{on_demand: true, command: [-m, pytest], shards: 4, memory_mb: 2000}"
+    found = read_text(tmp_path, f"test:\n  suite: {fine}\n").test.suite
+    assert found is not None
+    assert (found.on_demand, found.shards, found.test_seconds) == (True, 4, 60)
+
+
 @pytest.mark.parametrize("token", ["{prefx}", "{HOME}", "{}", "{", "}", "{jobs!r}", "${CC}"])
 def test_unknown_placeholders_are_refused_wherever_they_are_filled(
     tmp_path: Path, token: str

@@ -21,12 +21,18 @@ from rvbuild.testing.remembered import suite_subject
 from rvbuild.testing.together import side_by_side
 
 FOLDER = "suites"
+# Lies among the installed modules, and so is gone when something else is installed there.
+MARK = "rvbuild-installed-for"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A suite, what is wanted of it, and what is kept of it on each CPU."""
+    """A suite, what is wanted of it, and what is kept of it on each CPU.
 
+    `subject` names wheel, suite and runtime.
+    """
+
+    subject: str
     suite: Suite
     portion: Portion
     places: tuple[Kept, ...]
@@ -44,12 +50,13 @@ def check_suite(wheel: Path, tests: Test, processors: tuple[Cpu, ...], bench: Be
     """
     if tests.suite is None or bench.portion is None:
         raise CheckError(f"there is no suite of tests for `{wheel.name}`")
-    subject = bench.workspace / FOLDER / suite_subject(wheel, tests.suite, bench)[:16]
-    places = tuple(kept_of(subject, cpu) for cpu in processors)
+    subject = suite_subject(wheel, tests.suite, tests.requires, bench)
+    folder = bench.workspace / FOLDER / subject[:16]
+    places = tuple(kept_of(folder, cpu) for cpu in processors)
     if not bench.resume:
         for kept in places:
             kept.forget(bench.portion)
-    order = Order(tests.suite, bench.portion, places, bench)
+    order = Order(subject, tests.suite, bench.portion, places, bench)
     if _anything_left(order) and (problem := _install(wheel, tests, order)):
         return report_of(wheel, bench, (problem,))
     listed = tuple(side_by_side(lambda kept: _list(kept, order), places, bench.jobs, bench.stop))
@@ -89,10 +96,14 @@ def _anything_left(order: Order) -> bool:
 def _install(wheel: Path, tests: Test, order: Order) -> CpuResult | None:
     bench, begin = order.bench, time.monotonic()
     bench.workspace.mkdir(parents=True, exist_ok=True)
+    requires = (*tests.requires, *order.suite.requires)
+    for path in installed_before(bench).paths:
+        if (path / MARK).is_file() and (path / MARK).read_text("utf-8") == order.subject:
+            return None
     try:
         with step(bench.watch, bench.job, "install for tests"):
-            requires = (*tests.requires, *order.suite.requires)
-            install_wheels((wheel, *bench.wheels), requires, bench)
+            installed = install_wheels((wheel, *bench.wheels), requires, bench)
+            (installed.paths[0] / MARK).write_text(order.subject, encoding="utf-8")
     except CheckError as error:
         return not_installed(error, time.monotonic() - begin)
     return None

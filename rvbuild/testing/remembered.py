@@ -55,13 +55,13 @@ def memory_of(wheel: Path, tests: Test, bench: Bench) -> Memory:
     return Memory(bench.workspace / FOLDER, _subject(wheel, bench, said))
 
 
-def suite_subject(wheel: Path, suite: Suite, bench: Bench) -> str:
+def suite_subject(wheel: Path, suite: Suite, requires: tuple[str, ...], bench: Bench) -> str:
     """Name a suite by everything that decides what its tests come to.
 
     How it is cut and how long it may take are left out: tests that ended have ended.
     """
     kept = {"requires", "files", "command", "environment"}
-    return _subject(wheel, bench, (suite.model_dump_json(include=kept),))
+    return _subject(wheel, bench, (suite.model_dump_json(include=kept), *requires))
 
 
 def _subject(wheel: Path, bench: Bench, said: tuple[str, ...]) -> str:

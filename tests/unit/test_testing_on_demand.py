@@ -75,7 +75,7 @@ TESTS = Test(
         command=("-m", "pytest", "-q", "tests"),
         cpus=("vlen256",),
         environment={"COLOUR": "red"},
-        shards=3,
+        shards=2,
         test_seconds=2,
     ),
     known_failures=(KNOWN,),
@@ -173,7 +173,7 @@ def test_known_failures_are_excused(stage: Stage) -> None:
     )
     assert [failure.known for failure in result.failures] == ["four"]
     assert result.flags == ()
-    assert here.runs == 3
+    assert here.runs == 2
     assert outcomes(result)["test_number[5]"] == "passed"
     # Names of tests that hang on the order of a set are then the same in each process.
     assert {command.environment["PYTHONHASHSEED"] for command in here.commands} == {"0"}
@@ -199,7 +199,7 @@ def test_a_process_that_ends_loses_one_test(stage: Stage) -> None:
 
 def test_a_stopped_run_goes_on_with_the_tests_that_are_left(stage: Stage) -> None:
     def interrupt(command: Command) -> None:
-        if "2-of-3" in str(command.cwd):
+        if "2-of-2" in str(command.cwd):
             raise KeyboardInterrupt
 
     first = Here(interrupt)
@@ -210,7 +210,7 @@ def test_a_stopped_run_goes_on_with_the_tests_that_are_left(stage: Stage) -> Non
     assert stage.run(second).ok
     assert not [command for command in second.commands if "--collect-only" in command.argv]
     wanted = [test for command in second.commands for test in wanted_by(command)]
-    assert len(wanted) == 6
+    assert len(wanted) == 4
 
 
 def wanted_by(command: Command) -> Iterator[str]:
@@ -315,7 +315,7 @@ def test_a_process_that_crashes_after_its_last_test_fails(stage: Stage) -> None:
     result = stage.run(Here())
     assert result.status == "failed"
     assert {f.test for f in result.failures if f.known is None} == {
-        f"end of part {number} of 3" for number in (1, 2, 3)
+        f"end of part {number} of 2" for number in (1, 2)
     }
 
 

@@ -1,6 +1,6 @@
 """Test reports as one HTML page that needs nothing beside itself: a table, times, each failure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -49,7 +49,7 @@ def draw_page(reports: Sequence[TestReport], moment: datetime) -> str:
     """Draw the page; `moment` is when the reports were made. Reads the logs that they name."""
     table = tabulate(reports)
     parts = [HEAD, "<h1>Wheels on CPUs</h1>\n", f"<p>{escape(_sum(table, moment))}</p>\n"]
-    parts += [*_matrix(table), *_runners(table), *_failures(table), *_flags(table)]
+    parts += [*_matrix(table), *_runners(table), *_failures(table), *_known(table), *_flags(table)]
     return "".join([*parts, "</html>\n"])
 
 
@@ -157,15 +157,33 @@ def log_tail(log: Path, lines: int = TAIL_LINES) -> tuple[str, ...]:
     return tuple(text.splitlines()[-lines:])
 
 
-def _flags(table: Table) -> Iterator[str]:
-    flags = dict.fromkeys(
-        f"{row.wheel} on {result.cpu}: {flag}"
-        for row in table.rows
-        for cell in row.cells.values()
-        for result in cell.results
-        for flag in result.flags
+def _known(table: Table) -> Iterator[str]:
+    yield from _list(
+        "Known to fail",
+        (
+            f"{place}: {failure.test}: {failure.known}"
+            for place, result in _results(table)
+            for failure in result.failures
+            if failure.known is not None
+        ),
     )
-    if flags:
-        yield "<h2>To look at</h2>\n<ul>\n"
-        yield from (f"<li>{escape(flag)}\n" for flag in flags)
+
+
+def _flags(table: Table) -> Iterator[str]:
+    flags = (f"{place}: {flag}" for place, result in _results(table) for flag in result.flags)
+    yield from _list("To look at", flags)
+
+
+def _results(table: Table) -> Iterator[tuple[str, CpuResult]]:
+    for row in table.rows:
+        for cell in row.cells.values():
+            for result in cell.results:
+                yield f"{row.wheel} on {result.cpu}", result
+
+
+def _list(title: str, lines: Iterable[str]) -> Iterator[str]:
+    once = tuple(dict.fromkeys(lines))
+    if once:
+        yield f"<h2>{title}</h2>\n<ul>\n"
+        yield from (f"<li>{escape(line)}\n" for line in once)
         yield "</ul>\n"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from rvbuild.target import Cpu
-from rvbuild.testing.known import matches
+from rvbuild.testing.junit import plain_name
 from rvbuild.testing.model import Portion
 from rvbuild.testing.record import Told, ended, read_record, write_record
 
@@ -74,8 +74,14 @@ def chosen(tests: tuple[str, ...], portion: Portion) -> tuple[str, ...]:
         number, count = portion.shard
         found = cut(tests, count)[number - 1]
     if portion.text:
-        found = tuple(test for test in found if matches(f"*{portion.text}*", test))
+        found = tuple(test for test in found if _holds(test, portion.text))
     return found
+
+
+def _holds(test: str, text: str) -> bool:
+    """Say whether a test's name holds a text, in pytest's words or in those of reports."""
+    pattern = re.compile(".*".join(re.escape(part) for part in text.split("*")))
+    return any(pattern.search(name) for name in (test, plain_name(test)))
 
 
 def cut(tests: tuple[str, ...], count: int) -> tuple[tuple[str, ...], ...]:

@@ -65,11 +65,13 @@ def check_suite(wheel: Path, tests: Test, processors: tuple[Cpu, ...], bench: Be
         lambda unit: _finish(unit[1], order.desk(unit[0])), units, bench.jobs, bench.stop
     ):
         pass
-    results = (
+    results = tuple(
         wrong or judge_kept(kept, tests, bench.portion, order.desk(kept))
         for kept, wrong in zip(places, listed, strict=True)
     )
-    return report_of(wheel, bench, tuple(results))
+    for result in results:
+        bench.watch.note(bench.job, f"{result.cpu}: {result.explanation}")
+    return report_of(wheel, bench, results)
 
 
 def parts_of(kept: Kept, order: Order) -> tuple[Part, ...]:

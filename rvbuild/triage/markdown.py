@@ -1,5 +1,6 @@
 """A report in Markdown that can be sent upstream: what fails where, the smallest case, commands."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from rvbuild.target import cpus
@@ -9,6 +10,8 @@ from rvbuild.triage.model import Cluster, Triage
 
 TESTS_SHOWN = 20
 MESSAGE_LENGTH = 400
+# What the names of a suite's tests begin with in occurrences.
+SUITE = "suite: "
 
 
 def write_up(found: Triage, reports: Sequence[TestReport]) -> str:
@@ -90,6 +93,8 @@ def _again(cluster: Cluster) -> Iterator[str]:
     if first.cpu in cpus():
         what = f"./{first.wheel}" if first.wheel.endswith(".whl") else first.wheel
         check = f"rvbuild test {what} --cpu {first.cpu}"
+        if first.test.startswith(SUITE):
+            check += f" --suite --again -k {shlex.quote(first.test.removeprefix(SUITE))}"
         yield f"Again, with rvbuild:\n\n```sh\n{check}\n```\n"
     if first.reproduce:
         yield f"The bare command:\n\n```sh\n{first.reproduce}\n```\n"

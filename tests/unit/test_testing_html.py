@@ -61,6 +61,7 @@ def test_a_page_tells_every_failure_and_needs_nothing_else(tmp_path: Path) -> No
         *("1 wheels, 2 CPUs: 1 of 2 went wrong; 2027-01-15 12:30 UTC", "suite failed"),
         *("3 &lt; 4 &amp; &lt;b&gt;", "cd /x &amp;&amp; run &lt;it&gt;", str(log)),
         *("Segmentation &lt;fault&gt;", "known failure `test_old` passed", "1 min 30 s"),
+        *("Known to fail", "on vlen512: test_k: as always"),
     ):
         assert words in page
     assert "quiet" not in page

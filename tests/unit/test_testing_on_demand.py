@@ -336,9 +336,10 @@ def test_shards_are_all_of_the_suite(count: int) -> None:
 
 def test_a_text_means_part_of_a_name() -> None:
     tests = ("tests/test_a.py::TestX::test_b[e-f]", "tests/test_b.py::test_c")
-    assert chosen(tests, Portion(text="test_b[e")) == tests[:1]
+    for text in ("test_b[e", "test_a.py::*[*f]", "test_a.py::TestX::", "test_a.TestX.test_b[e-f]"):
+        assert chosen(tests, Portion(text=text)) == tests[:1]
     assert chosen(tests, Portion(text="test_b.py")) == tests[1:]
-    assert chosen(tests, Portion(text="test_a.py::*[*f]")) == tests[:1]
+    assert chosen(tests, Portion(text="test_b*[f")) == ()
 
 
 def test_a_torn_line_of_a_record_is_left_out(tmp_path: Path) -> None:

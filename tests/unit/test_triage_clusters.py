@@ -195,6 +195,13 @@ def test_a_report_goes_upstream_as_it_is() -> None:
         assert words in text
 
 
+def test_a_test_of_a_suite_is_run_again_alone() -> None:
+    failure = Failure("tests.test_a.test_b[1]", "AssertionError: 3 != 4")
+    reports = [report(result("vlen256", "1 of 9 tests failed", failure, check="suite"))]
+    again = f"rvbuild test ./{WHEEL} --cpu vlen256 --suite --again -k 'tests.test_a.test_b[1]'"
+    assert again in write_up(triage(reports, {}), reports)
+
+
 def test_nothing_failed() -> None:
     assert "Nothing failed" in write_up(Triage(()), [report(result("rv64gc"))])
 

@@ -20,6 +20,15 @@ NumericFamily = Literal[
     "sorting",
     "fourier",
     "streams",
+    "blas",
+    "factorisations",
+    "special",
+    "transforms",
+    "sparse",
+    "calculus",
+    "signals",
+    "statistics",
+    "distances",
 ]
 Dtype = Literal[
     "bool",
@@ -55,9 +64,21 @@ FAMILY_DTYPES: Mapping[NumericFamily, tuple[Dtype, ...]] = {
     "sorting": (*_INTEGERS, "float16", *_REAL),
     "fourier": (*_REAL, *_COMPLEX),
     "streams": ("int64", "uint64", *_REAL),
+    "blas": (*_REAL, *_COMPLEX),
+    "factorisations": (*_REAL, *_COMPLEX),
+    "special": _REAL,
+    "transforms": (*_REAL, *_COMPLEX),
+    "sparse": ("int32", "int64", *_REAL, *_COMPLEX),
+    "calculus": ("float64",),
+    "signals": ("int32", "int64", *_REAL),
+    "statistics": ("float64",),
+    "distances": ("float64",),
 }
 # Their results are rounded, so that nothing but a tolerance tells right from wrong.
-ROUNDED: tuple[NumericFamily, ...] = ("solves", "functions", "fourier", "streams")
+ROUNDED: tuple[NumericFamily, ...] = (
+    *("solves", "functions", "fourier", "streams", "factorisations", "special"),
+    *("transforms", "sparse", "calculus", "signals", "statistics", "distances"),
+)
 
 _FORCED_LENGTH = re.compile(r"zvl(\d+)b", re.IGNORECASE)
 

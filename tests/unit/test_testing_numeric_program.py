@@ -21,8 +21,12 @@ from rvbuild.data.testing.rvbuild_numeric.exact import (  # noqa: E402 - as abov
     whole,
     whole_numbers,
 )
-from rvbuild.data.testing.rvbuild_numeric.run import (  # noqa: E402 - as above
+from rvbuild.data.testing.rvbuild_numeric.families import (  # noqa: E402 - as above
     FAMILIES,
+    SCIPY,
+    operations_of,
+)
+from rvbuild.data.testing.rvbuild_numeric.run import (  # noqa: E402 - as above
     Entry,
     find_operation,
     run_case,
@@ -32,11 +36,16 @@ from rvbuild.recipe.numeric import ROUNDED  # noqa: E402 - as above
 
 DATA = Path(__file__).parents[2] / "rvbuild" / "data" / "testing"
 
+# As the recipe of SciPy has it.
+TOLERANCES = {"special": 8}
+
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_operation_is_right_here(family: str) -> None:
-    tolerance = 4 if family in ROUNDED else 0
-    for operation in FAMILIES[family]:
+    if family in SCIPY:
+        pytest.importorskip("scipy")
+    tolerance = TOLERANCES.get(family, 4 if family in ROUNDED else 0)
+    for operation in operations_of(family):
         for dtype in operation.dtypes:
             outcomes = [examine(operation, dtype, size, tolerance) for size in (0, 1, 2, 9, 17)]
             assert [outcome for outcome in outcomes if not outcome.ok] == []

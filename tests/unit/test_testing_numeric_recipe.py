@@ -113,19 +113,23 @@ def test_a_library_has_no_numbers(tmp_path: Path) -> None:
 
 
 def test_the_program_has_the_families_and_dtypes_that_recipes_may_name() -> None:
-    pytest.importorskip("numpy")
-    from rvbuild.data.testing.rvbuild_numeric.run import FAMILIES
+    pytest.importorskip("scipy")
+    from rvbuild.data.testing.rvbuild_numeric.families import FAMILIES, operations_of
 
     has = {
-        family: {dtype for operation in operations for dtype in operation.dtypes}
-        for family, operations in FAMILIES.items()
+        family: {dtype for operation in operations_of(family) for dtype in operation.dtypes}
+        for family in FAMILIES
     }
     assert has == {family: set(dtypes) for family, dtypes in FAMILY_DTYPES.items()}
     assert set(ROUNDED) < set(has)
 
 
-@pytest.mark.parametrize("name", ["numpy.yaml", "numpy/2.4.6.yaml"])
-def test_numpy_is_checked_in_every_family(name: str) -> None:
-    checks = read_recipe(ROOT / "recipes" / name).test.numeric
-    assert {check.family for check in checks} == set(FAMILY_DTYPES)
+@pytest.mark.parametrize("name", ["numpy", "numpy/2.4.6", "scipy", "scipy/1.17.1"])
+def test_numpy_and_scipy_are_checked_in_every_family_of_theirs(name: str) -> None:
+    pytest.importorskip("numpy")
+    from rvbuild.data.testing.rvbuild_numeric.families import NUMPY, SCIPY
+
+    checks = read_recipe(ROOT / f"recipes/{name}.yaml").test.numeric
+    families = NUMPY if name.startswith("numpy") else SCIPY
+    assert {check.family for check in checks} == set(families)
     assert any(check.environments != ({},) for check in checks)

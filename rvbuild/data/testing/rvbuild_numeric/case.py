@@ -2,6 +2,7 @@
 
 import math
 import operator
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -91,7 +92,8 @@ def examine(operation: Operation, dtype: str, size: int, tolerance: int) -> Outc
     compared, worst, bound = 0, 0.0, 0.0
     variant = ""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             for comparison in operation.compare(dtype, size):
                 variant = comparison.variant
                 among = _elements(comparison)

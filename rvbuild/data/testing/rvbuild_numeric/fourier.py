@@ -6,7 +6,8 @@ Errors are counted in units of the dtype's precision times the size.
 import cmath
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
+from types import ModuleType
 
 import numpy as np
 
@@ -24,7 +25,8 @@ def _roots(size: int) -> tuple[complex, ...]:
 
 
 @cache
-def _transform(values: tuple[complex, ...]) -> tuple[complex, ...]:
+def transform(values: tuple[complex, ...]) -> tuple[complex, ...]:
+    """Transform by the plain sum."""
     size = len(values)
     roots = _roots(size)
     return tuple(
@@ -39,65 +41,72 @@ def _sum(values: Sequence[complex], roots: Sequence[complex]) -> complex:
     )
 
 
-def _values(dtype: str, size: int, seed: int = 501) -> tuple[complex, ...]:
+def values_of(dtype: str, size: int, seed: int = 501) -> tuple[complex, ...]:
+    """Make whole numbers to transform."""
     real = whole_numbers(size, seed)
     if dtype not in COMPLEX:
         return real
     return tuple(map(complex, real, whole_numbers(size, seed + 1)))
 
 
-def _unit(dtype: str, size: int) -> float:
+def unit_of(dtype: str, size: int) -> float:
+    """Give the error that one unit of the tolerance allows."""
     # Numbers reach 8, and a transform's sums the square root of the size times that.
     return float(np.finfo(dtype).eps) * 8 * max(1, size)
 
 
-def _lines(dtype: str, size: int) -> Iterator[Comparison]:
+def _lines(package: ModuleType, dtype: str, size: int) -> Iterator[Comparison]:
     if not size:
         return
-    values = _values(dtype, size)
-    right, unit = list(_transform(values)), _unit(dtype, size)
+    values = values_of(dtype, size)
+    right, unit = list(transform(values)), unit_of(dtype, size)
     array = as_array(values, dtype)
-    yield Comparison("fft", np.fft.fft(array).tolist(), right, unit)
-    yield Comparison("fft, strided", np.fft.fft(np.repeat(array, 2)[::2]).tolist(), right, unit)
-    back = [value.conjugate() / size for value in _transform(tuple(_conjugated(values)))]
-    yield Comparison("ifft", np.fft.ifft(array).tolist(), back, unit)
-    padded = list(_transform((*values, 0, 0, 0)))
-    yield Comparison("fft, padded", np.fft.fft(array, size + 3).tolist(), padded, unit)
+    yield Comparison("fft", package.fft(array).tolist(), right, unit)
+    yield Comparison("fft, strided", package.fft(np.repeat(array, 2)[::2]).tolist(), right, unit)
+    back = [value.conjugate() / size for value in transform(tuple(_conjugated(values)))]
+    yield Comparison("ifft", package.ifft(array).tolist(), back, unit)
+    padded = list(transform((*values, 0, 0, 0)))
+    yield Comparison("fft, padded", package.fft(array, size + 3).tolist(), padded, unit)
 
 
 def _conjugated(values: Sequence[complex]) -> list[complex]:
     return [value.conjugate() for value in values]
 
 
-def _real(dtype: str, size: int) -> Iterator[Comparison]:
+def _real(package: ModuleType, dtype: str, size: int) -> Iterator[Comparison]:
     if not size:
         return
-    values = _values(dtype, size)
-    right, unit = list(_transform(values)), _unit(dtype, size)
+    values = values_of(dtype, size)
+    right, unit = list(transform(values)), unit_of(dtype, size)
     half = right[: size // 2 + 1]
-    yield Comparison("rfft", np.fft.rfft(as_array(values, dtype)).tolist(), half, unit)
+    yield Comparison("rfft", package.rfft(as_array(values, dtype)).tolist(), half, unit)
     spectrum = as_array(half, "complex64" if dtype == "float32" else "complex128")
-    yield Comparison("irfft", np.fft.irfft(spectrum, size).tolist(), list(values), unit)
+    yield Comparison("irfft", package.irfft(spectrum, size).tolist(), list(values), unit)
 
 
-def _tables(dtype: str, size: int) -> Iterator[Comparison]:
+def _tables(package: ModuleType, dtype: str, size: int) -> Iterator[Comparison]:
     if not size:
         return
-    table = [_values(dtype, size, 511 + 2 * at) for at in range(ROWS)]
-    by_row = [_transform(row) for row in table]
-    columns = [_transform(column) for column in zip(*by_row, strict=True)]
+    table = [values_of(dtype, size, 511 + 2 * at) for at in range(ROWS)]
+    by_row = [transform(row) for row in table]
+    columns = [transform(column) for column in zip(*by_row, strict=True)]
     array = as_array(table, dtype)
-    unit = _unit(dtype, size * ROWS)
+    unit = unit_of(dtype, size * ROWS)
     rows = list(map(list, by_row))
-    yield Comparison("fft of rows", np.fft.fft(array, axis=1).tolist(), rows, unit)
-    by_column = np.fft.fft(array.T.copy(), axis=0).T
+    yield Comparison("fft of rows", package.fft(array, axis=1).tolist(), rows, unit)
+    by_column = package.fft(array.T.copy(), axis=0).T
     yield Comparison("fft of columns", by_column.tolist(), rows, unit)
     both = [list(row) for row in zip(*columns, strict=True)]
-    yield Comparison("fft2", np.fft.fft2(array).tolist(), both, unit)
+    yield Comparison("fft2", package.fft2(array).tolist(), both, unit)
 
 
-OPERATIONS = (
-    Operation("lines", DTYPES, _lines),
-    Operation("real", REAL, _real),
-    Operation("tables", DTYPES, _tables),
-)
+def operations(package: ModuleType) -> tuple[Operation, ...]:
+    """Make the operations on the functions that `numpy.fft` and `scipy.fft` share."""
+    return (
+        Operation("lines", DTYPES, partial(_lines, package)),
+        Operation("real", REAL, partial(_real, package)),
+        Operation("tables", DTYPES, partial(_tables, package)),
+    )
+
+
+OPERATIONS = operations(np.fft)

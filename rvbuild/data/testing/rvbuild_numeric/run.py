@@ -6,19 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from . import elementwise, fourier, functions, products, reductions, solves, sorting, streams
 from .case import Operation, Outcome, examine
+from .families import operations_of
 
-FAMILIES: dict[str, tuple[Operation, ...]] = {
-    "products": products.OPERATIONS,
-    "solves": solves.OPERATIONS,
-    "elementwise": elementwise.OPERATIONS,
-    "functions": functions.OPERATIONS,
-    "reductions": reductions.OPERATIONS,
-    "sorting": sorting.OPERATIONS,
-    "fourier": fourier.OPERATIONS,
-    "streams": streams.OPERATIONS,
-}
 # For finding the smallest wrong case of an entry, between the sizes that it names.
 SEARCH_SECONDS = 20.0
 
@@ -72,7 +62,7 @@ def _brief(outcome: Outcome) -> dict[str, object]:
 
 
 def _cases(entry: Entry) -> Iterator[tuple[Operation, str, int]]:
-    for operation in FAMILIES[entry.family]:
+    for operation in operations_of(entry.family):
         for dtype in operation.dtypes:
             if not entry.dtypes or dtype in entry.dtypes:
                 for size in entry.sizes:
@@ -97,7 +87,7 @@ def _smallest(entry: Entry, wrong: Outcome, tell: Tell) -> Outcome:
 
 def find_operation(family: str, name: str) -> Operation:
     """Give an operation by name; `ValueError` when there is none."""
-    for operation in FAMILIES.get(family, ()):
+    for operation in operations_of(family):
         if operation.name == name:
             return operation
     raise ValueError(f"there is no operation `{family}:{name}`")

@@ -42,6 +42,9 @@ def surroundings(workshop: Workshop, bench: Bench) -> Surroundings:
         cflags=tuple(fill(flag, values) for flag in build.cflags),
         cxxflags=tuple(fill(flag, values) for flag in build.cxxflags),
         ldflags=tuple(fill(flag, values) for flag in build.ldflags),
+        fortran=bench.folder / "bin/gfortran"
+        if "gfortran" in bench.job.recipe.requires.tools
+        else None,
     )
     if bench.job.python is None:
         return around

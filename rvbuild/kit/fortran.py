@@ -1,17 +1,19 @@
 """GNU Fortran for the target, from the packages of the sysroot's own Debian release.
 
-It compiles only: clang links. Its assembler and passes are pointed at the libraries beside them.
+It compiles, and the job's C compiler links. Its assembler and passes are pointed at the libraries
+beside them.
 """
 
+from importlib import resources
 from pathlib import Path
 
 from rvbuild.kit.pins import load_pins
 from rvbuild.kit.programs import adopt_program, install_program
 from rvbuild.kit.tree import Supplies, Tree, materialise
 
-REVISION = "1"
+REVISION = "2"
 ELF_MAGIC = b"\x7fELF"
-PROGRAM = "usr/bin/riscv64-linux-gnu-gfortran-10"
+OBJCOPY = "usr/bin/riscv64-linux-gnu-objcopy"
 PASSES = "usr/lib/gcc-cross/riscv64-linux-gnu/10"
 
 
@@ -27,15 +29,25 @@ def install_fortran(host: str, folder: Path, supplies: Supplies) -> Path:
             for program in (staging / place).iterdir():
                 if _is_program(program):
                     adopt_program(program, loader, host, patchelf, further)
-        words = f'exec "{path}/{PROGRAM}" -B"{path}/usr/riscv64-linux-gnu/bin/" "$@"'
         wrapper = staging / "bin/gfortran"
         wrapper.parent.mkdir()
-        wrapper.write_text(f"#!/bin/sh\n{words}\n", encoding="utf-8")
+        wrapper.write_text(wrapper_text(path), encoding="utf-8")
         wrapper.chmod(0o755)
 
     return materialise(Tree(f"fortran-{host}", pinned, REVISION), supplies, finish).path / (
         "bin/gfortran"
     )
+
+
+def wrapper_text(root: Path) -> str:
+    """Write the program that builds start, for a kit at a place."""
+    template = resources.files("rvbuild").joinpath("data/kit/gfortran.sh")
+    return template.read_text(encoding="utf-8").replace("@ROOT@", str(root))
+
+
+def install_objcopy(host: str, folder: Path, supplies: Supplies) -> Path:
+    """Have the objcopy beside gfortran on disk, which can rename symbols; raises as that does."""
+    return install_fortran(host, folder, supplies).parents[1] / OBJCOPY
 
 
 def _is_program(path: Path) -> bool:

@@ -12,7 +12,7 @@ from tempfile import gettempdir
 from rvbuild.build import Launcher, Workshop
 from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import UsageError
-from rvbuild.kit.fortran import install_fortran
+from rvbuild.kit.fortran import install_fortran, install_objcopy
 from rvbuild.kit.generators import GENERATORS, install_generator
 from rvbuild.kit.programs import install_program
 from rvbuild.pipeline.meson import install_meson
@@ -129,6 +129,8 @@ def _install(name: str, house: House) -> Path:
         return install_build_python(version, house.host, house.pins, house.supplies)
     if name == "gfortran":
         return install_fortran(house.host, house.pins, house.supplies)
+    if name == "objcopy":
+        return install_objcopy(house.host, house.pins, house.supplies)
     if name in GENERATORS:
         return install_generator(name, house.host, house.pins, house.supplies)
     return install_program(name, house.host, house.pins, house.supplies)

@@ -7,6 +7,8 @@ from pathlib import Path
 from rvbuild.target import MACHINE
 from rvbuild.toolchain.model import Surroundings, Toolchain
 
+FORTRAN_FLAGS = ("-O2", "-fPIC")
+
 
 def _meson_text(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -35,6 +37,8 @@ def meson_cross_file(toolchain: Toolchain, around: Surroundings) -> str:
     }
     if around.python is not None:
         programs["python"] = programs["python3"] = around.python
+    if around.fortran is not None:
+        programs["fortran"] = around.fortran
     link = around.link_flags
     flags = around.compile_flags
     lines = ["[binaries]"]
@@ -48,6 +52,9 @@ def meson_cross_file(toolchain: Toolchain, around: Surroundings) -> str:
         f"cpp_args = {_meson_list(flags + around.cxxflags)}",
         f"cpp_link_args = {_meson_list(link)}",
     ]
+    if around.fortran is not None:
+        lines += [f"fortran_args = {_meson_list(FORTRAN_FLAGS)}"]
+        lines += [f"fortran_link_args = {_meson_list(link)}"]
     lines += ["", "[properties]", "needs_exe_wrapper = true"]
     # No run here can tell: riscv64's long double is IEEE binary128 (RISC-V psABI).
     lines += ["longdouble_format = 'IEEE_QUAD_LE'"]
@@ -101,6 +108,9 @@ def cmake_toolchain_file(toolchain: Toolchain, around: Surroundings) -> str:
         "CMAKE_LINK_WHAT_YOU_USE_CHECK": "true",
         "PKG_CONFIG_EXECUTABLE": str(toolchain.pkg_config),
     } | _cmake_python(around)
+    if around.fortran is not None:
+        values["CMAKE_Fortran_COMPILER"] = str(around.fortran)
+        values["CMAKE_Fortran_FLAGS_INIT"] = " ".join(FORTRAN_FLAGS)
     for definition in around.definitions:
         name, _, value = definition.partition("=")
         values[name.partition(":")[0]] = value
@@ -144,7 +154,8 @@ def environment(toolchain: Toolchain, around: Surroundings) -> dict[str, str]:
     """Name compilers, flags and pkg-config for setuptools, autotools and make, all together."""
     flags = " ".join(around.compile_flags)
     shared = f"{toolchain.c} -shared"
-    return {
+    fortran = {} if around.fortran is None else {"FC": str(around.fortran)}
+    return fortran | {
         "CC": str(toolchain.c),
         "CXX": str(toolchain.cxx),
         "LDSHARED": shared,

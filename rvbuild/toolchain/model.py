@@ -40,6 +40,7 @@ class Surroundings:
     `python` is the interpreter that answers for the target, with its header folder and suffix, and
     `site_packages` where build requirements are, over which headers of the target are laid;
     `definitions` are `NAME=value` for a CMake that a build starts in its own way.
+    `fortran` is the Fortran compiler of a job that asked for one.
     """
 
     prefix: Path
@@ -52,6 +53,7 @@ class Surroundings:
     cxxflags: tuple[str, ...] = ()
     ldflags: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
+    fortran: Path | None = None
 
     @property
     def compile_flags(self) -> tuple[str, ...]:

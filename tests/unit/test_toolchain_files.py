@@ -130,3 +130,18 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     assert names >= {"meson-cross.ini", "meson-native.ini", "toolchain.cmake"}
     assert (folder / "meson-cross.ini").read_text() == meson_cross_file(TOOLCHAIN, WHEEL)
+
+
+def test_fortran_is_named_everywhere_when_a_job_asks_for_it_and_nowhere_else() -> None:
+    compiler = Path("/job/bin/gfortran")
+    around = replace(WHEEL, fortran=compiler)
+    told = (
+        meson_cross_file(TOOLCHAIN, around),
+        cmake_toolchain_file(TOOLCHAIN, around),
+        environment(TOOLCHAIN, around).get("FC", ""),
+    )
+    assert [text.count(str(compiler)) for text in told] == [1, 1, 1]
+    assert "fortran_link_args = ['-L/job/prefix/lib'" in told[0]
+    plain = (meson_cross_file(TOOLCHAIN, WHEEL), cmake_toolchain_file(TOOLCHAIN, WHEEL))
+    assert not any("ortran" in text for text in plain)
+    assert "FC" not in environment(TOOLCHAIN, WHEEL)

@@ -47,13 +47,14 @@ def _binary(name: str, data: bytes, policy: Policy) -> Binary:
 
 
 def _check_bytes(name: str, data: bytes, policy: Policy, *, code: bool) -> Iterator[Finding]:
+    for path in policy.build_paths:
+        if path.encode() in data:
+            message = f"has the path `{path}` of the build machine inside"
+            hint = "build with `-ffile-prefix-map` and without debug information"
+            yield Finding("build-path", "warning", name, message, hint if code else None)
     if code:
-        for path in policy.build_paths:
-            if path.encode() in data:
-                message = f"has the path `{path}` of the build machine inside"
-                hint = "build with `-ffile-prefix-map` and without debug information"
-                yield Finding("build-path", "warning", name, message, hint)
-    elif SHARED_OBJECT.search(name):
+        return
+    if SHARED_OBJECT.search(name):
         yield Finding("not-elf", "error", name, "is named like a shared library and is not ELF")
     elif OTHER_CODE.search(name) and not is_archive(data):
         message = "is named like machine code and is not ELF"

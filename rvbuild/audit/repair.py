@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +15,7 @@ from rvbuild.audit.identity import check_identity
 from rvbuild.audit.inspect import audit_wheel
 from rvbuild.audit.model import Binary, Finding, Policy
 from rvbuild.audit.patching import check_patchelf, remove_leaks
+from rvbuild.audit.places import hide_places
 from rvbuild.audit.tags import check_tags
 from rvbuild.elf.split import split_symbols
 from rvbuild.errors import AuditError
@@ -50,7 +51,8 @@ class Repair:
     Libraries are grafted from `library_folders` alone, in order. Symbol tables and debug
     information go below `symbols`, where that is given, each under its member's name and `.debug`.
     `sbom` writes the bill of materials (PEP 770) of a wheel with these libraries, by name, grafted.
-    `bundle` and `brought` are as in `Sources`.
+    `bundle` and `brought` are as in `Sources`. `places` are folders of the build machine with the
+    names that stand for them in text files.
     """
 
     floor: Floor
@@ -62,6 +64,7 @@ class Repair:
     sbom: Callable[[Mapping[str, Path]], str] | None = None
     bundle: tuple[str, ...] = ()
     brought: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 def repair_wheel(path: Path, repair: Repair) -> Path:
@@ -125,6 +128,7 @@ def _prepare(
         document = folder / wheel.info_folder / SBOM
         document.parent.mkdir(exist_ok=True)
         document.write_text(repair.sbom(plan.files), encoding="utf-8")
+    hide_places(folder, frozenset(binary.member for binary in binaries), repair.places)
     return pack_wheel(folder, work / wheel.file_name, repair.epoch_seconds)
 
 

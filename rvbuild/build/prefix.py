@@ -24,6 +24,8 @@ def make_relocatable(folder: Path, prefix: str) -> None:
             text,
             flags=re.MULTILINE,
         )
+        if prefix in text and not re.search(r"^prefix[ \t]*=", text, re.MULTILINE):
+            text = f"prefix={climb}\n{text}"
         file.write_text(text.replace(prefix, "${prefix}"), encoding="utf-8")
 
 

@@ -212,6 +212,12 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
         epoch_seconds=SOURCE_DATE_EPOCH,
         symbols=staging / SYMBOLS if job.recipe.build.split_symbols else None,
         sbom=partial(sbom_text, bill) if is_composed(job.recipe) else None,
+        # As `-ffile-prefix-map` names them in what is compiled.
+        places={
+            str(bench.folder): "/rvbuild",
+            str(house.places.kits): "/rvbuild/kits",
+            str(house.places.cache): "/rvbuild/cache",
+        },
     )
     wheel = repair_wheel(built, repair)
     policy = Policy(job.floor, sysroot.libraries, build_paths=(str(house.places.cache),))

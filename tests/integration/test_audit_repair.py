@@ -82,6 +82,25 @@ def test_grafts_from_the_given_folders(tmp_path: Path, repair: Repair) -> None:
     assert all(load.congruent for facts in inside.values() for load in facts.loads)
 
 
+def test_texts_do_not_tell_where_they_were_built(tmp_path: Path, repair: Repair) -> None:
+    text = b'commands = "/cache/kits/clang -I/cache/work/demo/prefix/include"\n'
+    table = b"\0/cache/work/demo\0"
+    members = {MODULE: sample("extension.so"), "demo/config.py": text, "demo/table.bin": table}
+    path = Sample(members, tag=UNREPAIRED).write(tmp_path)
+    places = {
+        "/cache": "/rvbuild/cache",
+        "/cache/work/demo": "/rvbuild",
+        "/cache/kits": "/rvbuild/kits",
+    }
+    repaired = repair_wheel(path, dataclasses.replace(repair, places=places))
+    unpack_wheel(repaired, tmp_path / "inside")
+    written = (tmp_path / "inside/demo/config.py").read_bytes()
+    assert written == b'commands = "/rvbuild/kits/clang -I/rvbuild/prefix/include"\n'
+    # What has zeros in it is no text, and a changed length could break it.
+    assert (tmp_path / "inside/demo/table.bin").read_bytes() == table
+    assert audit_wheel(repaired, POLICY).findings == ()
+
+
 def test_a_missing_library_is_named_with_its_member(tmp_path: Path, repair: Repair) -> None:
     path = Sample({MODULE: sample("outer.so")}, tag=UNREPAIRED).write(tmp_path)
     with pytest.raises(AuditError, match="none of the library folders") as caught:

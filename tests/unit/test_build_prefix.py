@@ -27,6 +27,14 @@ def test_pkg_config_files_find_their_prefix_from_where_they_are(tmp_path: Path) 
     assert deeper == "prefix=${pcfiledir}/../../..\n"
 
 
+def test_pkg_config_files_that_name_no_prefix_are_given_one(tmp_path: Path) -> None:
+    # OpenBLAS begins with its folders: an unknown `${prefix}` would leave `/lib` and `/include`.
+    write_tree(tmp_path, {"lib/pkgconfig/demo.pc": "libdir=/opt/rvbuild/lib\nLibs: -L${libdir}\n"})
+    make_relocatable(tmp_path, "/opt/rvbuild")
+    text = (tmp_path / "lib/pkgconfig/demo.pc").read_text()
+    assert text == "prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\nLibs: -L${libdir}\n"
+
+
 def test_archives_of_libtool_are_dropped(tmp_path: Path) -> None:
     write_tree(tmp_path, {"lib/libdemo.la": "libdir='/opt/rvbuild/lib'", "lib/libdemo.a": ""})
     make_relocatable(tmp_path, "/opt/rvbuild")

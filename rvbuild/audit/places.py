@@ -1,4 +1,4 @@
-"""Folders of the build machine in a wheel's text files, such as what NumPy writes down of compilers.
+"""Folders of the build machine in a wheel's text files, such as NumPy's words on compilers.
 
 Machine code is not touched: there `-ffile-prefix-map` has said the same while compiling.
 """

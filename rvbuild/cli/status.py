@@ -31,7 +31,8 @@ class Line:
     """One job: its state in words, whether its tests passed, and its last result if any.
 
     `size_bytes`, `seconds` and `created` are None where it was never built; `created` is in seconds
-    since the epoch.
+    since the epoch. `cpu_seconds` of all its processes and `peak_mb` of the largest one are None
+    where nobody counted.
     """
 
     job: str
@@ -41,6 +42,8 @@ class Line:
     size_bytes: int | None = None
     seconds: float | None = None
     created: float | None = None
+    cpu_seconds: float | None = None
+    peak_mb: int | None = None
 
 
 def register(program: typer.Typer) -> None:
@@ -83,17 +86,19 @@ def show_status(
 
 def draw(lines: tuple[Line, ...], now: float) -> str:
     """Draw a table of all jobs, and the sum of them; `now` is in seconds since the epoch."""
-    head = ("job", "state", "tests", "size", "time", "age")
+    head = ("job", "state", "tests", "size", "time", "cpu", "memory", "age")
     rows = [(line.job, line.state, *cells(line, now)) for line in lines]
-    return f"{table([head, *rows], right=(3, 4, 5))}\n\n{count(lines)}"
+    return f"{table([head, *rows], right=(3, 4, 5, 6, 7))}\n\n{count(lines)}"
 
 
-def cells(line: Line, now: float) -> tuple[str, str, str, str]:
-    """Write tests, size, time and age of a line; what there is not is empty."""
+def cells(line: Line, now: float) -> tuple[str, ...]:
+    """Write tests, size, times, memory and age of a line; what there is not is empty."""
     return (
         "passed" if line.tested else "",
         "" if line.size_bytes is None else size(line.size_bytes),
         "" if line.seconds is None else duration(line.seconds),
+        "" if line.cpu_seconds is None else duration(line.cpu_seconds),
+        "" if line.peak_mb is None else f"{line.peak_mb} MiB",
         "" if line.created is None else f"{max(now - line.created, 0) / DAY_SECONDS:.1f} days",
     )
 
@@ -128,6 +133,8 @@ def _line(job: "Job", state: "State", record: "Record | None", house: "House") -
         size_bytes=record.size_bytes,
         seconds=record.total_seconds,
         created=record.created,
+        cpu_seconds=record.total_cpu_seconds or None,
+        peak_mb=record.peak_mb or None,
     )
 
 

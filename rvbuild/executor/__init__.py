@@ -23,14 +23,30 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """CPU time of processes together, and the memory of the largest one (MiB)."""
+
+    cpu_seconds: float = 0.0
+    peak_mb: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Put two together."""
+        return Usage(self.cpu_seconds + other.cpu_seconds, max(self.peak_mb, other.peak_mb))
+
+
+@dataclass(frozen=True, slots=True)
 class Completed:
-    """How a command ended: `signal` is set if it was killed; `output` is both streams."""
+    """How a command ended: `signal` is set if it was killed; `output` is both streams.
+
+    `used` counts all processes that were waited for; a container's are not counted.
+    """
 
     exit_code: int
     signal: int | None
     timed_out: bool
     seconds: float
     output: str
+    used: Usage = Usage()
 
     @property
     def ok(self) -> bool:

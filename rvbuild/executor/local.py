@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 
 from rvbuild.errors import MissingToolError
-from rvbuild.executor import Command, Completed
+from rvbuild.executor import Command, Completed, Usage
 from rvbuild.executor.output import Output
-from rvbuild.executor.processes import MARK, end_all, new_mark
+from rvbuild.executor.processes import MARK, collect, end_all, new_mark
 
 CHUNK_BYTES = 65_536
 # Together more than a pipe can hold, so that nothing of an ended command is left behind.
@@ -55,12 +55,11 @@ class LocalExecutor:
         program = _find(command)
         begin = time.monotonic()
         with Output(log, on_line) as output:
-            with _running(command, program) as process:
-                timed_out = _follow(process, command, output, self.stop)
+            with _running(command, program) as child:
+                timed_out = _follow(child.process, command, output, self.stop)
             text = output.finish()
-        completed = _completed(
-            process.returncode, time.monotonic() - begin, text, timed_out=timed_out
-        )
+        seconds, status = time.monotonic() - begin, child.process.returncode
+        completed = _completed(status, seconds, text, child.used, timed_out=timed_out)
         if completed.exit_code == NOT_EXECUTABLE and exec_format_error(text):
             raise _foreign(program, log, completed.tail())
         return completed
@@ -82,10 +81,12 @@ def network_isolation_works() -> bool:
         return False
 
 
-def _completed(status: int, seconds: float, text: str, *, timed_out: bool) -> Completed:
+def _completed(
+    status: int, seconds: float, text: str, used: Usage, *, timed_out: bool
+) -> Completed:
     if status < 0:
-        return Completed(SIGNAL_BASE - status, -status, timed_out, seconds, text)
-    return Completed(status, None, timed_out, seconds, text)
+        return Completed(SIGNAL_BASE - status, -status, timed_out, seconds, text, used)
+    return Completed(status, None, timed_out, seconds, text, used)
 
 
 def _find(command: Command) -> Path:
@@ -101,16 +102,25 @@ def _find(command: Command) -> Path:
     return command.cwd / found
 
 
+@dataclass(slots=True)
+class _Child:
+    """A command under way; what it used is known when it has ended."""
+
+    process: subprocess.Popen[bytes]
+    used: Usage = field(default_factory=Usage)
+
+
 @contextmanager
-def _running(command: Command, program: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(command: Command, program: Path) -> Iterator[_Child]:
     mark = new_mark()
     isolated = not command.network and network_isolation_works()
     with _spawned(command, program, mark, isolated=isolated) as process:
+        child = _Child(process)
         try:
-            yield process
+            yield child
         finally:
             end_all(process.pid, mark)
-            process.wait()
+            child.used = collect(process)
 
 
 @contextmanager

@@ -2,12 +2,15 @@
 
 import os
 import signal
+import subprocess
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from rvbuild.executor import Usage
 
 MARK = "RVBUILD_RUN"
 SWEEPS = 40
@@ -27,6 +30,13 @@ class Process:
 def new_mark() -> str:
     """Make a mark for a run; a run within a run carries the marks of both."""
     return f"{os.environ.get(MARK, '')}:{uuid.uuid4().hex}".lstrip(":")
+
+
+def collect(process: subprocess.Popen[bytes]) -> Usage:
+    """Wait for a child, and say what it and the children that it waited for have used."""
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Usage(used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
 
 
 def end_all(leader: int, mark: str) -> None:

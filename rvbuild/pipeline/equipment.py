@@ -1,23 +1,18 @@
-"""What a plan needs on this machine: installed kits and a compiler cache, as one `Workshop`."""
+"""What a plan needs on this machine: installed kits and programs, as one `Workshop`."""
 
-import hashlib
-import os
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import gettempdir
 
-from rvbuild.build import Launcher, Workshop
+from rvbuild.build import Workshop
 from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import UsageError
 from rvbuild.kit.fortran import install_fortran, install_objcopy
 from rvbuild.kit.generators import GENERATORS, install_generator
 from rvbuild.kit.programs import install_program
+from rvbuild.pipeline.compiler_cache import compiler_cache
 from rvbuild.pipeline.meson import install_meson
 from rvbuild.pipeline.model import House, Options
-from rvbuild.pipeline.modes import build_house, build_root, in_container
+from rvbuild.pipeline.modes import build_house, build_root
 from rvbuild.plan import Job
 from rvbuild.pythons import (
     Interpreter,
@@ -39,9 +34,6 @@ PROGRAMS = {
 }
 # Lists of flags and of folders have no way to quote these.
 SEPARATORS = " \t\n:;,#$%&'\"\\"
-IDLE_SECONDS = 600
-# A socket's path has to fit in 108 bytes (unix(7)).
-SOCKET_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +75,8 @@ def install_pythons(versions: tuple[str, ...], house: House) -> dict[str, Interp
     }
 
 
-@contextmanager
-def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[Workshop]:
-    """Equip a workshop for jobs that are to be built; its compiler cache ends with the block.
+def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Workshop:
+    """Equip a workshop for jobs that are to be built.
 
     Raises `UsageError` for a cache in whose path makefiles and flags would be taken apart.
     """
@@ -102,23 +93,22 @@ def workshop(options: Options, house: House, jobs: tuple[Job, ...]) -> Iterator[
     if kits.house.host != house.host:
         # What finishes the target's Python is run once, and better not emulated.
         install_pythons(versions, house)
-    with _compiler_cache(options, house) as launcher:
-        yield Workshop(
-            toolchain=kits.toolchain,
-            sysroot=kits.sysroot,
-            emulator=kits.emulator,
-            interpreters=install_pythons(versions, kits.house),
-            programs=programs,
-            executor=kits.house.executor,
-            watch=house.watch,
-            cache=house.places.cache,
-            launcher=launcher,
-            root=build_root(options, house),
-            # PATH is for git alone: what is built here finds only the programs of its own job.
-            network_environment={
-                name: text for name, text in house.environment.items() if name != "PATH"
-            },
-        )
+    return Workshop(
+        toolchain=kits.toolchain,
+        sysroot=kits.sysroot,
+        emulator=kits.emulator,
+        interpreters=install_pythons(versions, kits.house),
+        programs=programs,
+        executor=kits.house.executor,
+        watch=house.watch,
+        cache=house.places.cache,
+        launcher=compiler_cache(options, house),
+        root=build_root(options, house),
+        # PATH is for git alone: what is built here finds only the programs of its own job.
+        network_environment={
+            name: text for name, text in house.environment.items() if name != "PATH"
+        },
+    )
 
 
 def _install(name: str, house: House) -> Path:
@@ -140,44 +130,3 @@ def _programs(job: Job) -> tuple[str, ...]:
     # `cc` is the compiler for what runs here, which comes with the toolchain.
     asked = tuple(name for name in job.recipe.requires.tools if name != "cc")
     return (*PROGRAMS.get(job.recipe.build.system, ()), *asked)
-
-
-@contextmanager
-def _compiler_cache(options: Options, house: House) -> Iterator[Launcher | None]:
-    # Its server starts the compilers itself, and is outside of any container.
-    if options.compiler_cache == "off" or in_container(options):
-        yield None
-        return
-    program = install_program("sccache", house.host, house.pins, house.supplies)
-    environment = cache_environment(options.compiler_cache, house.places.compiler_cache)
-    server = {**environment, **house.environment}
-    # Started here and not by the first compile, which has no network and ends with its step.
-    subprocess.run([str(program), "--start-server"], env=server, capture_output=True, check=False)
-    try:
-        yield Launcher(program, environment)
-    finally:
-        subprocess.run(
-            [str(program), "--stop-server"], env=server, capture_output=True, check=False
-        )
-        Path(environment["SCCACHE_SERVER_UDS"]).unlink(missing_ok=True)
-
-
-def cache_environment(choice: str, folder: Path) -> dict[str, str]:
-    """Tell sccache where it keeps things; `choice` is `local` or a shared storage's address."""
-    folder.mkdir(parents=True, exist_ok=True)
-    # A server for each run: one that ends must not take away another's.
-    socket = folder / f"server-{os.getpid()}.sock"
-    if len(os.fsencode(socket)) > SOCKET_BYTES:
-        digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-        socket = Path(gettempdir()) / f"rvbuild-sccache-{digest}-{os.getpid()}.sock"
-    environment = {
-        "SCCACHE_SERVER_UDS": str(socket),
-        "SCCACHE_IDLE_TIMEOUT": str(IDLE_SECONDS),
-        "SCCACHE_DIR": str(folder),
-        "HOME": str(folder),
-    }
-    if choice.startswith(("redis://", "rediss://", "tcp://")):
-        return environment | {"SCCACHE_REDIS_ENDPOINT": choice}
-    if choice.startswith(("http://", "https://")):
-        return environment | {"SCCACHE_WEBDAV_ENDPOINT": choice}
-    return environment

@@ -3,7 +3,8 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,8 @@ from rvbuild.build.surroundings import SOURCE_DATE_EPOCH, lay_out, surroundings
 from rvbuild.errors import AuditError
 from rvbuild.events import step
 from rvbuild.kit.programs import install_program
+from rvbuild.pipeline.compiler_cache import serving
+from rvbuild.pipeline.metering import Meter
 from rvbuild.pipeline.model import House
 from rvbuild.pipeline.sbom import Bill, is_composed, sbom_text
 from rvbuild.plan import Job
@@ -49,6 +52,12 @@ class Ground:
     results: Mapping[str, Stored]
     cores: int
 
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the job's commands so far, where it is counted."""
+        executor = self.workshop.executor
+        return executor.cpu_seconds if isinstance(executor, Meter) else 0.0
+
 
 def build_job(job: Job, ground: Ground) -> Stored:
     """Build what is not in the store yet, and put it there; raises what its steps raise."""
@@ -59,19 +68,32 @@ def build_job(job: Job, ground: Ground) -> Stored:
             return found
         work = open_work(house.places, job.id, job.key)
         bench = _bench(job, work, ground)
-        work = _prepare(job, work, bench, ground)
         make = _make_library if job.python is None else _make_wheel
-        work, staging, requirements = make(job, work, bench, ground)
+        with _metered(job, ground) as (meter, metered):
+            work = _prepare(job, work, bench, metered)
+            work, staging, requirements = make(job, work, bench, metered)
         draft = Draft(
             job=job.id,
             inputs=job.inputs,
             rvbuild_version=__version__,
             seconds={done.name: done.seconds for done in work.steps},
             requirements=requirements,
+            cpu_seconds={done.name: done.cpu_seconds for done in work.steps},
+            peak_mb=meter.used.peak_mb,
         )
         stored = house.store.publish(job.key, staging, draft)
         close_work(work)
         return stored
+
+
+@contextmanager
+def _metered(job: Job, ground: Ground) -> Iterator[tuple[Meter, Ground]]:
+    """Count what the job uses, with a compiler cache's server of its own."""
+    workshop = ground.workshop
+    meter = Meter(workshop.executor)
+    own = ground.house.environment
+    with serving(workshop.launcher, job.id, own, meter) as launcher:
+        yield meter, replace(ground, workshop=replace(workshop, executor=meter, launcher=launcher))
 
 
 def _bench(job: Job, work: Work, ground: Ground) -> Bench:
@@ -88,11 +110,12 @@ def _take(work: Work, name: str, ground: Ground, act: Callable[[], object]) -> W
     """Do a step that is not done yet, and remember it; a text it gives is its short result."""
     if work.is_done(name):
         return work
-    begin = time.monotonic()
+    begin, before = time.monotonic(), ground.cpu_seconds
     with step(ground.house.watch, work.job, name) as detail:
         result = act()
         detail.text = result if isinstance(result, str) else ""
-    return mark_done(work, name, time.monotonic() - begin, detail.text)
+    used = ground.cpu_seconds - before
+    return mark_done(work, name, time.monotonic() - begin, detail.text, used)
 
 
 def _prepare(job: Job, work: Work, bench: Bench, ground: Ground) -> Work:

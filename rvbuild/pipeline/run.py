@@ -130,8 +130,7 @@ def run_plan(plan: Plan, options: Options, house: House) -> tuple[Outcome, ...]:
     budget = Budget(options.jobs, memory_mb())
     if not missing:
         return _walk(Run(options, house, plan, None, budget))
-    with workshop(options, house, missing) as bench:
-        return _walk(Run(options, house, plan, bench, budget))
+    return _walk(Run(options, house, plan, workshop(options, house, missing), budget))
 
 
 def _tests(plan: Plan, options: Options, house: House) -> tuple[Job, ...]:
@@ -258,10 +257,8 @@ def _public(job: Job, run: Run) -> PublicWheel | None:
 
 
 def _build(job: Job, run: Run, cores: int) -> Stored:
-    if run.bench is None:
-        with workshop(run.options, run.house, (job,)) as bench:
-            return build_job(job, Ground(bench, run.house, run.plan.by_id, run.results, cores))
-    return build_job(job, Ground(run.bench, run.house, run.plan.by_id, run.results, cores))
+    bench = run.bench or workshop(run.options, run.house, (job,))
+    return build_job(job, Ground(bench, run.house, run.plan.by_id, run.results, cores))
 
 
 def _below(job: Job, run: Run) -> tuple[Path, ...]:

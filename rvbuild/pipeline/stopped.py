@@ -9,7 +9,9 @@ from pathlib import Path
 from rvbuild.build import Bench
 from rvbuild.build.surroundings import build_environment, lay_out
 from rvbuild.errors import NothingSelectedError, UsageError
+from rvbuild.pipeline.compiler_cache import serving
 from rvbuild.pipeline.equipment import workshop
+from rvbuild.pipeline.metering import Meter
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.programs import programs_job
 from rvbuild.pipeline.run import plan_for
@@ -38,14 +40,19 @@ def reopen(work: Work, options: Options, house: House) -> Iterator[StoppedJob]:
     Raises `NothingSelectedError` when another run has finished the job meanwhile.
     """
     job = _job(work, options, house)
-    with house.store.lock(work.job), workshop(options, house, (job,)) as shop:
+    shop, meter = workshop(options, house, (job,)), Meter(house.executor)
+    with (
+        house.store.lock(work.job),
+        serving(shop.launcher, job.id, house.environment, meter) as launcher,
+    ):
         if not work.folder.is_dir():
             raise NothingSelectedError(f"`{work.job}` is not stopped any more: it was finished")
         log = house.places.logs / f"{work.folder.name}.log"
         bench = Bench(job, work.folder, work.folder / "source", log, options.jobs)
         lay_out(shop, bench)
         folder = bench.project if bench.project.is_dir() else bench.folder
-        yield StoppedJob(job, folder, build_environment(shop, bench), job.key != work.key)
+        environment = build_environment(replace(shop, launcher=launcher), bench)
+        yield StoppedJob(job, folder, environment, job.key != work.key)
 
 
 def _job(work: Work, options: Options, house: House) -> Job:

@@ -29,7 +29,8 @@ class StoredFile:
 class Draft:
     """What the builder of a job knows of it.
 
-    `inputs` is what the key hashes, `seconds` are by step, `requirements` the build requirements
+    `inputs` is what the key hashes, `seconds` and `cpu_seconds` are by step, `peak_mb` is the
+    memory of the largest process of the run that finished it, `requirements` the build requirements
     that were used with their hashes, `created` is in seconds since the epoch.
     """
 
@@ -40,6 +41,8 @@ class Draft:
     requirements: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     created: float = field(default_factory=time.time)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+    peak_mb: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class Record:
     notes: tuple[str, ...]
     rvbuild_version: str
     created: float
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+    peak_mb: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -65,6 +70,11 @@ class Record:
     def total_seconds(self) -> float:
         """How long all its steps took."""
         return sum(self.seconds.values())
+
+    @property
+    def total_cpu_seconds(self) -> float:
+        """CPU time of all its steps, 0 where nobody counted."""
+        return sum(self.cpu_seconds.values())
 
 
 def complete(draft: Draft, key: str, files: tuple[StoredFile, ...]) -> Record:
@@ -79,6 +89,8 @@ def complete(draft: Draft, key: str, files: tuple[StoredFile, ...]) -> Record:
         notes=draft.notes,
         rvbuild_version=draft.rvbuild_version,
         created=draft.created,
+        cpu_seconds=draft.cpu_seconds,
+        peak_mb=draft.peak_mb,
     )
 
 

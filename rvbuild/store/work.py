@@ -19,11 +19,12 @@ _STATE = "state.json"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that is done: how long it took, and a short result such as a file name."""
+    """A step that is done: how long it took, a short result such as a file name, its CPU time."""
 
     name: str
     seconds: float
     detail: str = ""
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,12 @@ def open_work(places: Places, job: str, key: str) -> Work:
     return work
 
 
-def mark_done(work: Work, step: str, seconds: float, detail: str = "") -> Work:
+def mark_done(
+    work: Work, step: str, seconds: float, detail: str = "", cpu_seconds: float = 0.0
+) -> Work:
     """Remember that a step is done, on the disk before this returns; give the work as it now is."""
     others = tuple(done for done in work.steps if done.name != step)
-    marked = replace(work, steps=(*others, Step(step, seconds, detail)))
+    marked = replace(work, steps=(*others, Step(step, seconds, detail, cpu_seconds)))
     with disk.cache_access(work.places.cache):
         _write(marked)
     return marked

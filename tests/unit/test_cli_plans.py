@@ -149,13 +149,15 @@ def test_a_line_shows_only_what_is_known() -> None:
     lines = (
         Line("a-1:cp313", 0, "built", tested=True, size_bytes=1500, seconds=61.0, created=86400.0),
         Line("b-1:cp313", 0, "never built", tested=False),
+        Line("c-1:cp313", 0, "built", tested=False, cpu_seconds=95.0, peak_mb=640),
     )
 
     rows = [" ".join(line.split()) for line in draw(lines, 2 * 86400.0).splitlines()]
 
     assert rows[1] == "a-1:cp313 built passed 1.5 kB 1 min 01 s 1.0 days"
     assert rows[2] == "b-1:cp313 never built"
-    assert count(lines) == "1 of 2 jobs are built, 1 tested"
+    assert rows[3] == "c-1:cp313 built 1 min 35 s 640 MiB"
+    assert count(lines) == "2 of 3 jobs are built, 1 tested"
 
 
 def test_a_folder_of_recipes_without_wheels_has_no_matrix(desk: Desk, tmp_path: Path) -> None:

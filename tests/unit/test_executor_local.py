@@ -51,6 +51,14 @@ def pids(folder: Path) -> list[int]:
     return found
 
 
+def test_cpu_time_and_memory_of_all_processes_are_counted(tmp_path: Path) -> None:
+    busy = "import os\nhold = bytearray(60 << 20)\nwhile os.times().user < 0.3: pass"
+    program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
+    used = run(tmp_path, program).used
+    assert used.cpu_seconds >= 0.3
+    assert 60 <= used.peak_mb < 1000
+
+
 def test_output_is_merged_logged_and_told(tmp_path: Path) -> None:
     log = tmp_path / "logs" / "job.log"
     lines: list[str] = []

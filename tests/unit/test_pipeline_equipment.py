@@ -1,11 +1,12 @@
 """What a run is equipped with, recipes for names that have none, and public wheels that fit."""
 
 import os
-import tempfile
+import sys
 from pathlib import Path
 
 import pytest
 
+from rvbuild.build import Launcher
 from rvbuild.errors import UsageError
 from rvbuild.events import Silent
 from rvbuild.executor.local import LocalExecutor
@@ -13,8 +14,10 @@ from rvbuild.fetch import Network
 from rvbuild.fetch.index import PublicWheel
 from rvbuild.pipeline import House, OpenCatalogue, Options
 from rvbuild.pipeline.advice import _takes
-from rvbuild.pipeline.equipment import _programs, cache_environment, workshop
+from rvbuild.pipeline.compiler_cache import cache_environment, serving, socket_of
+from rvbuild.pipeline.equipment import _programs, workshop
 from rvbuild.pipeline.inputs import reachable
+from rvbuild.pipeline.metering import Meter
 from rvbuild.places import Places
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.recipe.model import Recipe
@@ -26,21 +29,69 @@ from tests.fetch_site import Reply, Site, running_site
 HASH = "5" * 64
 
 
-def test_the_socket_lies_in_the_cache(tmp_path: Path) -> None:
+def launcher_at(folder: Path, program: Path) -> Launcher:
+    return Launcher(program, cache_environment("local", folder))
+
+
+def test_the_cache_lies_where_it_is_told(tmp_path: Path) -> None:
     told = cache_environment("local", tmp_path / "sccache")
-    assert told["SCCACHE_SERVER_UDS"] == f"{tmp_path}/sccache/server-{os.getpid()}.sock"
     assert told["SCCACHE_DIR"] == f"{tmp_path}/sccache"
     assert (tmp_path / "sccache").is_dir()
 
 
-def test_a_long_path_gets_a_socket_that_fits(tmp_path: Path) -> None:
-    deep = tmp_path / ("x" * 120)
-    sockets = [
-        cache_environment("local", deep / name)["SCCACHE_SERVER_UDS"] for name in ("a", "b", "a")
-    ]
+def test_every_job_has_a_socket_of_its_own_that_fits(tmp_path: Path) -> None:
+    launcher = launcher_at(tmp_path / ("x" * 120), tmp_path)
+    sockets = [socket_of(launcher, job) for job in ("a", "b", "a")]
     assert all(len(os.fsencode(socket)) <= 107 for socket in sockets)
-    assert Path(sockets[0]).parent == Path(tempfile.gettempdir())
     assert sockets[0] == sockets[2] != sockets[1]
+
+
+# Listens as sccache does, works for a while, and ends when it is told to.
+SERVER = """\
+#!{python}
+import os, socket, sys, time
+place = os.environ["SCCACHE_SERVER_UDS"]
+door = socket.socket(socket.AF_UNIX)
+if sys.argv[1:] == ["--stop-server"]:
+    door.connect(place)
+    door.send(b"stop")
+    sys.exit()
+assert os.environ["SCCACHE_NO_DAEMON"] == "1" and os.environ["PROXY"] == "here"
+door.bind(place)
+door.listen()
+while os.times().user < 0.3:
+    pass
+while door.accept()[0].recv(4) != b"stop":
+    pass
+"""
+
+
+def test_what_a_job_s_server_used_is_the_job_s(tmp_path: Path) -> None:
+    program = tmp_path / "sccache"
+    program.write_text(SERVER.format(python=sys.executable))
+    program.chmod(0o755)
+    meter = Meter(LocalExecutor())
+    launcher = launcher_at(tmp_path / "cache", program)
+    with serving(launcher, "demo-1:cp313", {"PROXY": "here"}, meter) as served:
+        assert served is not None
+        place = Path(served.environment["SCCACHE_SERVER_UDS"])
+        assert place.is_socket()
+        while meter.cpu_seconds < 0.2:
+            pass
+    assert meter.cpu_seconds >= 0.3
+    assert meter.used.peak_mb > 1
+    assert not place.exists()
+
+
+def test_a_server_that_does_not_come_up_stops_nobody(tmp_path: Path) -> None:
+    program = tmp_path / "sccache"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    meter = Meter(LocalExecutor())
+    with serving(launcher_at(tmp_path, program), "demo", {}, meter) as served:
+        assert served is not None
+    with serving(None, "demo", {}, meter) as served:
+        assert served is None
 
 
 @pytest.mark.parametrize(
@@ -166,5 +217,5 @@ def test_a_cache_that_no_flag_can_name_is_refused(tmp_path: Path, name: str) -> 
         host="x86_64",
     )
     options = Options((), ("3.13",), Floor(2, 31))
-    with pytest.raises(UsageError, match="nothing can be built in"), workshop(options, house, ()):
-        pass
+    with pytest.raises(UsageError, match="nothing can be built in"):
+        workshop(options, house, ())

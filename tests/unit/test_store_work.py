@@ -76,3 +76,11 @@ def test_a_closed_work_folder_is_gone(tmp_path: Path) -> None:
     close_work(work)
     assert not work.folder.exists()
     close_work(work)
+
+
+def test_cpu_time_of_a_step_is_kept_with_it(tmp_path: Path) -> None:
+    places = Places(tmp_path)
+    work = mark_done(open_work(places, JOB, KEY), "build", 2.0, "x.whl", 7.5)
+    found = find_work(places, JOB, KEY)
+    assert found == work
+    assert work.steps == (Step("build", 2.0, "x.whl", 7.5),)

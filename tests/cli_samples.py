@@ -5,8 +5,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -92,10 +91,9 @@ class Desk:
         path.write_text(text + more)
         return path
 
-    @contextmanager
-    def workshop(self, _: Options, _house: House, _jobs: tuple[Job, ...]) -> Iterator[Workshop]:
+    def workshop(self, _: Options, _house: House, _jobs: tuple[Job, ...]) -> Workshop:
         """Pretend to equip a workshop."""
-        yield workshop_at(self.home / "shop")
+        return workshop_at(self.home / "shop")
 
     def build(self, job: Job, ground: Ground) -> Stored:
         """Pretend to build a job."""

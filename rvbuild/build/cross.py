@@ -5,7 +5,7 @@ Meson and CMake go on as native builds when their files are not read, and say so
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rvbuild.build.model import Bench
 from rvbuild.errors import BuildError
@@ -48,6 +48,25 @@ def check_cross_files(options: Iterable[str], bench: Bench) -> None:
                 f"`{path.name}` says `longdouble_format = '{told.group(1)}'`",
                 causes=[f"long double of {MACHINE} is {LONG_DOUBLE}, RISC-V psABI"],
                 hint="remove the line: rvbuild's own cross file says it",
+            )
+
+
+# Variables that compilers, linkers and pkg-config search by, and the folders that are not for them.
+_SEARCHED = re.compile(r"PATH$|LIBDIR$|FLAGS$|^LIBS$")
+_FOREIGN = re.compile(
+    r"(?:^|[\s:=]|-[IL])(/(?:usr/(?:local/)?)?(?:include|lib(?:32|64|x32)?)(?:/[^\s:]*)?)(?=$|[\s:])"
+)
+
+
+def check_environment(environment: Mapping[str, str], bench: Bench) -> None:
+    """Stop when variables of the recipe lead to libraries of the build machine."""
+    for name, text in environment.items():
+        found = _FOREIGN.search(text) if _SEARCHED.search(name) else None
+        if found is not None:
+            raise BuildError(
+                f"`{name}` of `{bench.job.id}` names `{found.group(1)}` of the build machine",
+                causes=[f"what is found there is not for {MACHINE}"],
+                hint="take the library from a recipe: name it in `requires.libraries`",
             )
 
 

@@ -5,11 +5,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from rvbuild.build.cross import check_cmake, check_cross, check_cross_files
+from rvbuild.build.cross import check_cmake, check_cross, check_cross_files, check_environment
 from rvbuild.build.model import Bench, Workshop
 from rvbuild.build.prefix import make_relocatable
 from rvbuild.build.running import run
-from rvbuild.build.surroundings import applying, build_environment, placeholders
+from rvbuild.build.surroundings import (
+    applying,
+    build_environment,
+    placeholders,
+    stated_environment,
+)
 from rvbuild.build.wheel import run_before
 from rvbuild.errors import BuildError
 from rvbuild.recipe.placeholder import fill
@@ -27,6 +32,7 @@ def build_library(workshop: Workshop, bench: Bench) -> Path:
     shutil.rmtree(destination, ignore_errors=True)
     destination.mkdir()
     (bench.folder / "build").mkdir(exist_ok=True)
+    check_environment(stated_environment(workshop, bench), bench)
     run_before(workshop, bench)
     SYSTEMS[bench.job.recipe.build.system](workshop, bench)
     installed = destination / PREFIX.lstrip("/")

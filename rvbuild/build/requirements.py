@@ -41,7 +41,8 @@ def prepare_environment(workshop: Workshop, bench: Bench) -> BuildEnvironment:
     installed = _install(workshop, bench, wanted, "static")
     asked = _ask_backend(workshop, bench, python)
     if asked:
-        installed |= _install(workshop, bench, (*asked, *stated), "dynamic")
+        # All over again, or what the backend asks for could leave the project's own ranges.
+        installed |= _install(workshop, bench, (*wanted, *asked), "dynamic")
     wrap_installed_ninja(python.parent)
     for wheel in bench.wheels:
         lay_target_over(wheel, site)

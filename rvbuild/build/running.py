@@ -1,5 +1,6 @@
 """Running one command of a job: its output goes to the job's log, its failure becomes an error."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,4 +92,25 @@ def hint(done: Completed, bench: Bench, failures: str = "") -> str | None:
         return "take the library from a recipe: name it in `requires.libraries`"
     if "asks for the build machine's processor" in last:
         return "remove `-march=native` by an option or a patch of the recipe"
+    return _missing(last)
+
+
+# How build systems and pip say that something is not there, or cannot be had together.
+_ABSENT = (
+    re.compile(r'ERROR: Dependency (?:lookup for )?"?([\w.+-]+)"? (?:not found|with method)'),
+    re.compile(r"CMake Error[^\n]*\n\s+Could NOT find (\w+)"),
+    re.compile(r"ERROR: No (BLAS|LAPACK) library detected"),
+)
+_CONFLICT = re.compile(r"ERROR: Cannot install (.+) because these package versions have conflict")
+
+
+def _missing(output: str) -> str | None:
+    conflict = _CONFLICT.search(output)
+    if conflict is not None:
+        wanted = conflict.group(1).replace(" and ", ", ")
+        return f"the project and `requires.build` of the recipe exclude each other: {wanted}"
+    for pattern in _ABSENT:
+        absent = pattern.search(output)
+        if absent is not None:
+            return f"name the recipe that brings `{absent.group(1)}` in `requires.libraries`"
     return None

@@ -176,9 +176,15 @@ def base_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
     }
 
 
+def stated_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
+    """Give the variables that the recipe states, filled in."""
+    values = placeholders(workshop, bench)
+    stated = bench.job.recipe.build.environment
+    return {name: fill(text, values) for name, text in stated.items()}
+
+
 def build_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
     """Give the variables of a step that compiles for the target."""
-    values = placeholders(workshop, bench)
     told = base_environment(workshop, bench)
     told |= toolchain_environment(workshop.toolchain, surroundings(workshop, bench))
     told |= {
@@ -197,9 +203,7 @@ def build_environment(workshop: Workshop, bench: Bench) -> dict[str, str]:
     if workshop.launcher is not None:
         told["RVBUILD_COMPILER_LAUNCHER"] = str(workshop.launcher.program)
         told |= workshop.launcher.environment
-    return told | {
-        name: fill(text, values) for name, text in bench.job.recipe.build.environment.items()
-    }
+    return told | stated_environment(workshop, bench)
 
 
 def command(argv: tuple[str, ...], cwd: Path, environment: dict[str, str]) -> Command:

@@ -4,17 +4,24 @@ import json
 import shutil
 from pathlib import Path
 
-from rvbuild.build.cross import check_cross, check_cross_files
+from rvbuild.build.cross import check_cross, check_cross_files, check_environment
 from rvbuild.build.model import Bench, BuildEnvironment, Workshop
 from rvbuild.build.running import run
 from rvbuild.build.settings import backend_name, config_settings
-from rvbuild.build.surroundings import applying, build_environment, data_text, placeholders
+from rvbuild.build.surroundings import (
+    applying,
+    build_environment,
+    data_text,
+    placeholders,
+    stated_environment,
+)
 from rvbuild.errors import BuildError
 from rvbuild.recipe.placeholder import fill
 
 
 def build_wheel(workshop: Workshop, bench: Bench, environment: BuildEnvironment) -> Path:
     """Build one wheel and say where it is; raise `BuildError`."""
+    check_environment(stated_environment(workshop, bench), bench)
     run_before(workshop, bench)
     check_cross_files(applying(bench.job.recipe.build.options, workshop, bench), bench)
     output = bench.folder / "wheel"

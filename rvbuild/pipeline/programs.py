@@ -89,8 +89,8 @@ def _build(job: Job, trial: LibraryTrial, options: Options, house: House) -> Sto
     jobs = {**trial.plan.by_id, job.id: job}
     if trial.shop is not None:
         return build_job(job, Ground(trial.shop, house, jobs, trial.results, trial.cores))
-    with workshop(options, house, (job,)) as shop:
-        return build_job(job, Ground(shop, house, jobs, trial.results, trial.cores))
+    shop = workshop(options, house, (job,))
+    return build_job(job, Ground(shop, house, jobs, trial.results, trial.cores))
 
 
 def _stand(job: Job, stored: Stored, trial: LibraryTrial, options: Options, house: House) -> Stand:

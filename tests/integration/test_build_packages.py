@@ -375,6 +375,53 @@ def test_a_cross_file_of_the_recipe_with_another_long_double_stops(house: House)
     assert "`longdouble_format = 'INTEL_EXTENDED_16_BYTES_LE'`" in error.message
 
 
+LOOKING_FOR_BLAS = {
+    "required": "dependency('openblas')",
+    # As NumPy does, which goes on without where it is allowed to.
+    "own words": """
+if not dependency('openblas', required: false).found()
+  error('No BLAS library detected! Install one, or use the `allow-noblas` build option')
+endif
+""",
+}
+
+
+@pytest.mark.parametrize("way", LOOKING_FOR_BLAS)
+def test_a_library_that_no_recipe_brings_stops_before_compiling(house: House, way: str) -> None:
+    text = (
+        f"project('demo', 'c')\n{LOOKING_FOR_BLAS[way]}\nlibrary('demo', 'demo.c', install: true)"
+    )
+    files = {"meson.build": text, "demo.c": "int demo(void) { return 1; }\n"}
+    error = failure(build(house, files, kind="library", build={"system": "meson"}))
+    assert error.message == "`meson` failed while building `demo-1.0:library`"
+    assert any("openblas" in line or "No BLAS library" in line for line in error.tail)
+    name = "BLAS" if way == "own words" else "openblas"
+    assert error.hint == f"name the recipe that brings `{name}` in `requires.libraries`"
+    assert "Compiling" not in log_of(house)
+
+
+def test_a_search_path_of_the_build_machine_stops_before_compiling(house: House) -> None:
+    files = {"meson.build": MESON_LIBRARY, "demo.c": "int demo(void) { return 1; }\n"}
+    told = {"PKG_CONFIG_PATH": "{prefix}/lib/pkgconfig:/usr/lib/pkgconfig"}
+    built = build(house, files, kind="library", build={"system": "meson", "environment": told})
+    error = failure(built)
+    found = "`PKG_CONFIG_PATH` of `demo-1.0:library` names `/usr/lib/pkgconfig`"
+    assert error.message == f"{found} of the build machine"
+    assert "`requires.libraries`" in (error.hint or "")
+
+
+def test_a_build_requirement_outside_the_project_s_range_stops_before_compiling(
+    house: House,
+) -> None:
+    project = MESON_PROJECT.replace('["meson-python"]', '["meson-python", "Cython>=3.0.8,<3.3.0"]')
+    files = {"pyproject.toml": project, "meson.build": MESON}
+    error = failure(build(house, files, requires={"build": ["cython==3.3.1"]}))
+    assert error.exit_code == 6
+    assert "the project and `requires.build` of the recipe exclude each other" in (error.hint or "")
+    assert "3.3.0" in (error.hint or "")
+    assert "meson setup" not in log_of(house)
+
+
 def test_a_library_of_the_build_machine_is_not_linked(house: House) -> None:
     # Named by its path, as CMake does, past the folders that the compiler refuses.
     check = """subprocess.run(['cc', '-shared', '-nostdlib', 'z.c', '-o', 'libz.so'], check=True)"""

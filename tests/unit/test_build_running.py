@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rvbuild.build.cross import check_cross, check_cross_files
+from rvbuild.build.cross import check_cross, check_cross_files, check_environment
 from rvbuild.build.expect import check_members, check_prefix, prefix_members, wheel_members
 from rvbuild.build.requirements import lay_target_over, read_report
 from rvbuild.build.running import run, run_with_network
@@ -66,6 +66,24 @@ def test_a_failed_command_says_all_there_is_to_know(tmp_path: Path) -> None:
             "exit code 1",
             "`-march=native`",
         ),
+        (
+            replace(
+                GOOD, exit_code=1, output='meson.build:3:0: ERROR: Dependency "openblas" not found'
+            ),
+            "exit code 1",
+            "brings `openblas` in `requires.libraries`",
+        ),
+        (
+            replace(
+                GOOD,
+                exit_code=1,
+                output="CMake Error at F.cmake:1 (message):\n  Could NOT find BLAS",
+            ),
+            "exit code 1",
+            "brings `BLAS` in `requires.libraries`",
+        ),
+        # CMake says the same of what a project can do without.
+        (replace(GOOD, exit_code=1, output="-- Could NOT find ZLIB\n"), "exit code 1", None),
     ],
 )
 def test_known_endings_come_with_the_next_move(
@@ -214,3 +232,29 @@ def test_headers_of_the_target_replace_those_of_this_machine(tmp_path: Path) -> 
         "numpy/core.so": "here",
         "numpy/lib/m.ini": "there",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        (
+            "PKG_CONFIG_PATH",
+            "/job/prefix/lib:/usr/lib/x86_64-linux-gnu/pkgconfig",
+            "/usr/lib/x86_64",
+        ),
+        ("LDFLAGS", "-Wl,-O1 -L/usr/local/lib -lz", "/usr/local/lib"),
+        ("CPATH", "/usr/include", "/usr/include"),
+        ("LDFLAGS", "-Wl,-Bsymbolic -L/job/sysroot/usr/lib", None),
+        ("CMAKE_PREFIX_PATH", "/job/usr/lib", None),
+        ("DOCUMENTATION", "/usr/lib/doc", None),
+    ],
+)
+def test_search_paths_of_the_build_machine_are_refused(
+    tmp_path: Path, name: str, text: str, found: str | None
+) -> None:
+    bench = bench_at(tmp_path, job_of(recipe_of("a")))
+    if found is None:
+        check_environment({name: text}, bench)
+        return
+    with pytest.raises(BuildError, match=f"names `{found}.*` of the build machine"):
+        check_environment({name: text}, bench)

@@ -99,7 +99,7 @@ def hint(done: Completed, bench: Bench, failures: str = "") -> str | None:
 _ABSENT = (
     re.compile(r'ERROR: Dependency (?:lookup for )?"?([\w.+-]+)"? (?:not found|with method)'),
     re.compile(r"CMake Error[^\n]*\n\s+Could NOT find (\w+)"),
-    re.compile(r"ERROR: No (BLAS|LAPACK) library detected"),
+    re.compile(r"ERROR: (?:Problem encountered: )?No (BLAS|LAPACK) library detected"),
 )
 _CONFLICT = re.compile(r"ERROR: Cannot install (.+) because these package versions have conflict")
 

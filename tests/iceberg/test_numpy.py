@@ -1,28 +1,23 @@
 """The big recipes. NumPy on OpenBLAS is proven at every run, from the store where that has it."""
 
+import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from rvbuild.audit import Policy, audit_wheel
+from rvbuild.recipe.read import read_recipe
 from rvbuild.target import Floor
+from tests.iceberg_samples import ROOT, rvbuild
 
-CACHE = Path(os.environ.get("RVBUILD_CACHE") or platformdirs.user_cache_path("rvbuild"))
 FLOOR = Floor(2, 31)
 BIGGEST_WHEEL_BYTES = 12_000_000
 
 pytestmark = [pytest.mark.needs("qemu"), pytest.mark.timeout(5400)]
 
 
-def rvbuild(folder: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "rvbuild", "--cache", str(CACHE), *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-6000:]
-    return done.stdout
+LONG = pytest.mark.skipif("RVBUILD_LONG" not in os.environ, reason="takes long: set RVBUILD_LONG")
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +44,41 @@ def test_numpy_is_right_on_long_vector_registers(
     rvbuild(tmp_path, "test", "numpy", "--python", "3.13", "--cpu", cpu)
 
 
-@pytest.mark.skipif("RVBUILD_LONG" not in os.environ, reason="takes hours: set RVBUILD_LONG")
+@LONG
+def test_numpy_on_openblas_as_released_is_found_out(tmp_path: Path) -> None:
+    recipe = ROOT / "recipes/openblas.yaml"
+    (patch,) = (entry.value for entry in read_recipe(recipe).patches)
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    text = recipe.read_text().replace(f"patches:\n  - {patch}\n", "")
+    (folder / "openblas.yaml").write_text(text)
+    assert not read_recipe(folder / "openblas.yaml").patches
+    words = ("test", "numpy", "--python", "3.13", "--cpu", "vlen512", "--cpu", "vlen1024", "--json")
+    (report,) = json.loads(rvbuild(tmp_path, *words, "--no-suite", code=8, recipes=folder))[
+        "reports"
+    ]
+    for cpu in ("vlen512", "vlen1024"):
+        wrong = {
+            result["check"]
+            for result in report["results"]
+            if result["cpu"] == cpu and result["status"] == "failed"
+        }
+        assert "numeric products" in wrong
+        # Kernels that do not depend on the length of registers are right all the same.
+        assert "numeric products [OPENBLAS_CORETYPE=riscv64_generic]" not in wrong
+
+
+@LONG
+def test_numpy_with_64_bit_integers_is_built_and_right(tmp_path: Path) -> None:
+    words = ("wheel", "numpy", "--python", "3.13", "--no-suite")
+    rvbuild(tmp_path, *words, recipes=ROOT / "variants/ilp64")
+
+
+@LONG
 def test_scipy_is_built_and_right(numpy_wheel: Path, tmp_path: Path) -> None:
     rvbuild(tmp_path, "wheel", "scipy", "--python", "3.13", "--python", "3.14")
+
+
+@LONG
+def test_scipy_with_fortran_is_built_and_right(tmp_path: Path) -> None:
+    rvbuild(tmp_path, "wheel", "scipy==1.17.1", "--python", "3.13")

@@ -71,6 +71,12 @@ message('format', meson.get_external_property('longdouble_format'))
 message('build', build_machine.cpu_family(), 'host', host_machine.cpu_family())
 python.extension_module('_c', 'demo/_c.c', install: true, subdir: 'demo')
 python.install_sources('demo/__init__.py', subdir: 'demo')
+# As NumPy writes down what it was built with.
+words = ' '.join(cc.cmd_array() + get_option('c_args'))
+about = configure_file(
+  output: 'about.py', input: 'about.in', configuration: {'words': words}
+)
+python.install_sources(about, subdir: 'demo')
 """
 SCIKIT_PROJECT = """
 [build-system]
@@ -188,10 +194,15 @@ def test_meson_python_builds_for_the_target_and_sees_nothing_of_the_host(
     monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(fake))
     files = {"pyproject.toml": MESON_PROJECT, "meson.build": MESON, "demo/_c.c": code("_c")}
     files["demo/__init__.py"] = "from demo._c import mantissa"
+    files["about.in"] = "words = '@words@'\n"
     smoke = "import demo, sys; assert demo.mantissa == sys.float_info.mant_dig * 2 + 7"
     outcome = build(house, files, TESTED, test={"imports": ["demo"], "smoke": smoke})
     found = objects(outcome, tmp_path)
     assert set(found) == {f"demo/_c{SUFFIX}"}
+    about = (tmp_path / "unpacked/demo/about.py").read_text()
+    assert "words = '/rvbuild/kits/toolchain-" in about
+    assert " -I/rvbuild/prefix/include" in about
+    assert str(house.places.cache) not in about
     log = log_of(house)
     for line in (
         "Host machine cpu family: riscv64",

@@ -8,17 +8,17 @@ import pytest
 import yaml
 from uv import find_uv_bin
 
-from rvbuild.emulator import Emulator
 from rvbuild.executor.local import LocalExecutor
-from rvbuild.pythons import Interpreter
-from rvbuild.target import cpus
+from rvbuild.kit import Supplies
+from rvbuild.pipeline.proof import runtime_for
+from rvbuild.target import Floor, cpus
 from rvbuild.testing import Runtime
 from rvbuild.testing.program import Program, command_for, write_starters
 from tests.build_samples import pack_source
 from tests.iceberg_samples import rvbuild
-from tests.integration.conftest import emulator, interpreter, supplies
+from tests.integration.conftest import house_of, supplies
 
-__all__ = ["emulator", "interpreter", "supplies"]
+__all__ = ["supplies"]
 
 CPU = cpus()["vlen128"]
 
@@ -33,10 +33,17 @@ def numpy_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def runtime(tmp_path: Path, supplies: Supplies) -> Runtime:
+    """Give the riscv64 Python with the libraries that a wheel of the floor may expect."""
+    return runtime_for("3.13", Floor(2, 31), house_of(supplies.places, tmp_path, supplies))
+
+
 def test_uv_installs_the_wheel_for_the_riscv64_python(
-    tmp_path: Path, numpy_wheel: Path, interpreter: Interpreter, emulator: Emulator
+    tmp_path: Path, numpy_wheel: Path, runtime: Runtime
 ) -> None:
-    words = (*emulator.words(CPU, interpreter.root), str(interpreter.program))
+    words = runtime.emulator.words(CPU, runtime.interpreter.root)
+    words = (*words, str(runtime.interpreter.program))
     python = write_starters(words, tmp_path / "starters") / "python3"
     command = [find_uv_bin(), "pip", "install", "--offline", "--no-deps", "--no-config"]
     command += ["--python", str(python), "--target", str(tmp_path / "site"), str(numpy_wheel)]
@@ -48,7 +55,7 @@ def test_uv_installs_the_wheel_for_the_riscv64_python(
         home=tmp_path,
         cwd=tmp_path,
     )
-    ended = LocalExecutor().run(command_for(program, CPU, Runtime(interpreter, emulator)))
+    ended = LocalExecutor().run(command_for(program, CPU, runtime))
     assert ended.ok, ended.output
     assert ended.output.split() == [str(tmp_path / "site/numpy/__init__.py"), "81.0"]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rvbuild.audit.model import Binary, Finding
-from rvbuild.target import BASELINE_ISA, DYNAMIC_LOADER, MACHINE
+from rvbuild.target import DYNAMIC_LOADER, MACHINE
 
 # rv64gc, spelled out with the parts that newer compilers list beside it.
 BASELINE_EXTENSIONS = frozenset("imafdcg") | {
@@ -41,13 +41,6 @@ def check_identity(binary: Binary) -> Iterator[Finding]:
     if facts.kind == "rel" and "(" not in binary.member:
         message = "is an object file left over from a build"
         yield Finding("stray-object", "warning", binary.member, message)
-    beyond = extensions_beyond_baseline(facts.isa)
-    if beyond:
-        message = (
-            f"contains code for {', '.join(beyond)} beyond {BASELINE_ISA}: "
-            "it has to be chosen while running"
-        )
-        yield Finding("isa-above-baseline", "note", binary.member, message)
 
 
 def extensions_beyond_baseline(isa: str | None) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ ADDRESS, RELATIVE, JUMP_SLOT, INDIRECT_RELATIVE = 2, 3, 5, 58
 class Dynamic:
     """What was found; everything is empty for a file that is not linked dynamically.
 
-    `symbols` are offset and size of the table, `pointers` the addresses that data refers to.
+    `symbols` are offset and size of the table, `slots` the places that are filled with the address
+    of a symbol, `filled` those that are filled with an address of the file.
     """
 
     symbols: tuple[int, int] = (0, 0)
@@ -32,7 +33,7 @@ class Dynamic:
     starters: dict[int, str] = field(default_factory=dict)
     slots: dict[int, str] = field(default_factory=dict)
     indirect: tuple[int, ...] = ()
-    pointers: frozenset[int] = frozenset()
+    filled: dict[int, int] = field(default_factory=dict)
 
 
 def read_dynamic(image: Image) -> Dynamic:
@@ -51,22 +52,22 @@ def read_dynamic(image: Image) -> Dynamic:
         strings = image.piece(image.offset_of(tags[STRINGS], what), tags.get(STRINGS_SIZE, 0), what)
     symbols = _symbol_table(image, tags)
     relocations = list(_relocations(image, tags))
+    filled = {place: addend for place, kind, addend in relocations if kind == RELATIVE}
+    filled.update(_packed(image, tags))
     return Dynamic(
         symbols=symbols,
         strings=strings,
-        starters=_starters(image, tags, relocations),
+        starters=_starters(image, tags, filled),
         slots=_slots(image, symbols[0], strings, relocations),
         indirect=tuple(
             addend for _, kind, addend in relocations if kind & 0xFFFFFFFF == INDIRECT_RELATIVE
         ),
-        pointers=frozenset(addend for _, kind, addend in relocations if kind == RELATIVE).union(
-            _packed_pointers(image, tags)
-        ),
+        filled=filled,
     )
 
 
-def _packed_pointers(image: Image, tags: dict[int, int]) -> Iterator[int]:
-    """Read what relocations of the packed kind (DT_RELR) point to: the words they add to."""
+def _packed(image: Image, tags: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """Read relocations of the packed kind (DT_RELR): places, and the words there."""
     if PACKED not in tags:
         return
     what, place = "packed relocation table", 0
@@ -81,7 +82,7 @@ def _packed_pointers(image: Image, tags: dict[int, int]) -> Iterator[int]:
             place += (8 * WORD_SIZE - 1) * WORD_SIZE
         for each in places:
             offset = image.offset_of(each, what)
-            yield int.from_bytes(image.piece(offset, WORD_SIZE, what), "little")
+            yield each, int.from_bytes(image.piece(offset, WORD_SIZE, what), "little")
 
 
 def _symbol_table(image: Image, tags: dict[int, int]) -> tuple[int, int]:
@@ -102,12 +103,9 @@ def _relocations(image: Image, tags: dict[int, int]) -> Iterator[tuple[int, ...]
             yield from image.rows(RELOCATION, offset, tags.get(size, 0), what)
 
 
-def _starters(
-    image: Image, tags: dict[int, int], relocations: list[tuple[int, ...]]
-) -> dict[int, str]:
+def _starters(image: Image, tags: dict[int, int], filled: dict[int, int]) -> dict[int, str]:
     """Map the functions that loading and unloading call to what they are."""
     starters = {tags[INIT]: "initialiser"} if INIT in tags else {}
-    filled = {place: addend for place, kind, addend in relocations if kind == RELATIVE}
     for array, size, what in ARRAYS:
         start = tags.get(array)
         if start is None or not tags.get(size):

@@ -1,33 +1,37 @@
 """The table of instructions beyond rv64gc: its data file, and looking an instruction up in it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from math import prod
 
 import yaml
 
-HALF_VALUES = 1 << 16
-LONG = 3
+from rvbuild.isa.halves import BYTE_VALUES, LONG
+
 LONGER = 0x1C
 SIX_BYTES_MASK, SIX_BYTES = 0x3F, 0x1F
 EIGHT_BYTES_MASK, EIGHT_BYTES = 0x7F, 0x3F
 OPCODE_AND_WIDTH = 0x707F
-INTERESTING = 8
-STEP = 7
+KINDS = 8
 
 Group = tuple[int, Mapping[int, str]]
+Row = tuple[int, int, str]
+Form = tuple[frozenset[int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Encodings:
     """The table, made ready for use.
 
-    `steps` says for each first half how many halves an instruction has, with `INTERESTING` added
-    where a row may match; `groups` has rows of equal mask, by opcode and width bits.
+    `long` says for values of the first, second and fourth byte of which kinds of 32-bit instruction
+    they may be, `short` for those of both bytes of a 16-bit one; some others are of a kind too.
+    `groups` has rows of equal mask, by opcode and width bits.
     """
 
-    steps: bytes
+    long: tuple[bytes, ...]
+    short: tuple[bytes, ...]
     groups: Mapping[int, tuple[Group, ...]]
     short_groups: tuple[Group, ...]
 
@@ -60,7 +64,8 @@ def encodings() -> Encodings:
         for bucket in _values(mask & OPCODE_AND_WIDTH, match, OPCODE_AND_WIDTH):
             buckets.setdefault(bucket, []).append((mask, match, extension))
     groups = {bucket: _grouped(members) for bucket, members in buckets.items()}
-    return Encodings(_steps(rows), groups, _grouped(short))
+    wide = [row for row in rows if row[1] & LONG == LONG]
+    return Encodings(_kinds(wide, (0, 1, 3)), _kinds(short, (0, 1)), groups, _grouped(short))
 
 
 def length(half: int) -> int:
@@ -85,12 +90,42 @@ def _grouped(rows: list[tuple[int, int, str]]) -> tuple[Group, ...]:
     return tuple(sorted(groups.items(), key=lambda group: -group[0].bit_count()))
 
 
-def _steps(rows: list[tuple[int, int, str]]) -> bytes:
-    steps = bytearray(map(length, range(HALF_VALUES)))
+def _kinds(rows: Iterable[Row], places: Sequence[int]) -> tuple[bytes, ...]:
+    """Sort rows into eight kinds; give for each byte of some places the kinds it may be of."""
+    kinds: dict[frozenset[int], Form] = {}
     for mask, match, _ in rows:
-        for half in _values(mask & 0xFFFF, match & 0xFFFF, 0xFFFF):
-            steps[half] |= INTERESTING
-    return bytes(steps)
+        form = tuple(_bytes(mask, match, place) for place in places)
+        before = kinds.get(form[0])
+        kinds[form[0]] = form if before is None else _merged(before, form)
+    forms = list(kinds.values())
+    while len(forms) > KINDS:
+        _, one, other = min(
+            (_size(_merged(a, b)) - _size(a) - _size(b), first, second)
+            for first, a in enumerate(forms)
+            for second, b in enumerate(forms[:first])
+        )
+        forms[other] = _merged(forms[other], forms.pop(one))
+    return tuple(
+        bytes(
+            sum(1 << kind for kind, form in enumerate(forms) if value in form[column])
+            for value in range(BYTE_VALUES)
+        )
+        for column in range(len(places))
+    )
+
+
+def _merged(one: Form, other: Form) -> Form:
+    return tuple(left | right for left, right in zip(one, other, strict=True))
+
+
+def _size(form: Form) -> int:
+    return prod(map(len, form))
+
+
+def _bytes(mask: int, match: int, place: int) -> frozenset[int]:
+    """Give the values that one byte of a matching instruction can have."""
+    wanted, bits = match >> 8 * place & 0xFF, mask >> 8 * place & 0xFF
+    return frozenset(value for value in range(BYTE_VALUES) if value & bits == wanted)
 
 
 def _values(mask: int, match: int, bits: int) -> Iterator[int]:

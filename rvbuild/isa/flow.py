@@ -11,7 +11,8 @@ from rvbuild.isa.calls import (
     short_jump_distance,
     signed,
 )
-from rvbuild.isa.encodings import LONG, Encodings, length
+from rvbuild.isa.encodings import Encodings, length
+from rvbuild.isa.halves import LONG
 from rvbuild.isa.model import Function, Region
 from rvbuild.isa.scan import Hits
 

@@ -70,6 +70,16 @@ class Image:
                 return segment.offset + address - segment.address
         raise damaged(self.name, f"its {what} is at an address that no segment maps")
 
+    def addresses_of(self, text: str) -> Iterator[int]:
+        """List where a text that ends with a zero byte is in memory."""
+        wanted = text.encode() + b"\0"
+        for segment in self.segments:
+            if segment.kind == SEGMENT_LOAD:
+                position = self.data.find(wanted, segment.offset, segment.offset + segment.size)
+                while position >= 0:
+                    yield segment.address + position - segment.offset
+                    position = self.data.find(wanted, position + 1, segment.offset + segment.size)
+
 
 def damaged(name: str, what: str) -> AuditError:
     """Make the error for a file whose code cannot be told from the rest."""

@@ -1,93 +1,22 @@
 """Deciding for each function beyond rv64gc whether the processor was asked before it runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rvbuild.isa.calls import Reference
+from rvbuild.isa.graph import Graph
 from rvbuild.isa.guards import Guards
-from rvbuild.isa.model import Function, FunctionIsa, Layout, Leak
+from rvbuild.isa.model import FunctionIsa, Leak
 
-# How many calls lie between a function and the one that asks on its behalf.
-DEPTH = 3
 # Names of a path that are shown.
 SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """Calls between functions by index: (site, callee) out of and (site, caller) into each.
-
-    `asks` gives for a function the first address at which it asks the processor, itself or through
-    a function it calls.
-    """
-
-    functions: tuple[Function, ...]
-    outward: Mapping[int, Sequence[tuple[int, int]]]
-    inward: Mapping[int, Sequence[tuple[int, int]]]
-    asks: Mapping[int, int]
-
-    def asked_before(self, caller: int, site: int) -> bool:
-        """Say whether a function has asked when it comes to `site`."""
-        return self.asks.get(caller, site) < site
-
-
-def build_graph(
-    layout: Layout, references: Sequence[Reference], probes: Iterable[int], known: Guards
-) -> Graph:
-    """Put calls between functions, and mark where the processor is asked."""
-    outward: dict[int, list[tuple[int, int]]] = {}
-    inward: dict[int, list[tuple[int, int]]] = {}
-    for each in references:
-        if each.kind not in ("call", "jump"):
-            continue
-        caller, callee = layout.function_at(each.site), layout.function_at(each.target)
-        if caller is not None and callee is not None and caller != callee:
-            outward.setdefault(caller, []).append((each.site, callee))
-            inward.setdefault(callee, []).append((each.site, caller))
-    uses = [each.site for each in references if each.imported in known.imports]
-    asks = _askers(layout, [*probes, *uses], known)
-    _pass_on(asks, inward)
-    return Graph(layout.functions, outward, inward, asks)
-
-
-def _askers(layout: Layout, sites: Sequence[int], known: Guards) -> dict[int, int]:
-    """Map functions that ask by themselves to the first address where they do."""
-    asks: dict[int, int] = {}
-    for site in sites:
-        index = layout.function_at(site)
-        # Stubs of imports lie in no function: what they use is used by their callers.
-        if index is not None and layout.functions[index].rooted:
-            _ask(index, site, asks)
-    for index, function in enumerate(layout.functions):
-        if known.imports.intersection(function.names):
-            asks[index] = function.start
-    return asks
-
-
-def _ask(index: int, site: int, asks: dict[int, int]) -> None:
-    asks[index] = min(asks.get(index, site), site)
-
-
-def _pass_on(asks: dict[int, int], inward: Mapping[int, Sequence[tuple[int, int]]]) -> None:
-    """Let a function that calls one that asks count as asking there."""
-    newest = set(asks)
-    for _ in range(DEPTH):
-        following = set()
-        for index in newest:
-            for site, caller in inward.get(index, ()):
-                following.add(caller)
-                _ask(caller, site, asks)
-        newest = following
-
-
-def judge(
-    found: Mapping[int, FunctionIsa], graph: Graph, layout: Layout, known: Guards
-) -> dict[int, FunctionIsa]:
+def judge(found: Mapping[int, FunctionIsa], graph: Graph, known: Guards) -> dict[int, FunctionIsa]:
     """Give each function its status and the reason for it."""
-    judged = {index: _by_itself(index, each, graph, layout, known) for index, each in found.items()}
-    _leak_at_loading(judged, graph, layout)
-    _inherit(judged, graph)
-    guarded = bool(graph.asks) or bool(layout.indirect)
+    judged = {index: _by_itself(index, each, graph, known) for index, each in found.items()}
+    _leak_at_loading(judged, graph)
+    _inherit(judged, graph, known)
+    guarded = bool(graph.asks) or bool(graph.layout.indirect)
     for index, each in judged.items():
         if each.status == "unseen":
             judged[index] = _conclude(index, each, graph, guarded=guarded)
@@ -103,9 +32,8 @@ def leaks_of(judged: Iterable[FunctionIsa]) -> tuple[Leak, ...]:
     )
 
 
-def _by_itself(
-    index: int, each: FunctionIsa, graph: Graph, layout: Layout, known: Guards
-) -> FunctionIsa:
+def _by_itself(index: int, each: FunctionIsa, graph: Graph, known: Guards) -> FunctionIsa:
+    layout = graph.layout
     family = known.family(each.function.names)
     if family is not None:
         return replace(each, status="named", reason=family.name)
@@ -119,10 +47,10 @@ def _by_itself(
     return each
 
 
-def _leak_at_loading(judged: dict[int, FunctionIsa], graph: Graph, layout: Layout) -> None:
+def _leak_at_loading(judged: dict[int, FunctionIsa], graph: Graph) -> None:
     """Follow what runs when the file is loaded, as far as nobody has asked."""
-    for start, what in layout.starters.items():
-        first = layout.function_at(start)
+    for start, what in graph.layout.starters.items():
+        first = graph.layout.function_at(start)
         if first is None:
             continue
         paths: dict[int, tuple[int, ...]] = {first: (first,)}
@@ -131,12 +59,12 @@ def _leak_at_loading(judged: dict[int, FunctionIsa], graph: Graph, layout: Layou
             index = waiting.pop()
             status = judged[index].status if index in judged else None
             if status == "unseen":
-                names = [graph.functions[each].label for each in paths[index]]
+                names = [graph.label(each) for each in paths[index]]
                 reason = f"runs as {what}" + (f": {_arrows(names)}" if len(names) > 1 else "")
                 judged[index] = replace(judged[index], status="leak", reason=reason)
             if status == "named":
                 continue
-            for site, callee in graph.outward.get(index, ()):
+            for site, callee in graph.outward(index):
                 if callee not in paths and not graph.asked_before(index, site):
                     paths[callee] = (*paths[index], callee)
                     waiting.append(callee)
@@ -147,7 +75,7 @@ def _arrows(names: Sequence[str]) -> str:
     return " → ".join(f"`{name}`" if name != "…" else name for name in shown)
 
 
-def _inherit(judged: dict[int, FunctionIsa], graph: Graph) -> None:
+def _inherit(judged: dict[int, FunctionIsa], graph: Graph, known: Guards) -> None:
     """Let a function that only guarded functions call be guarded, until nothing changes."""
     changed = True
     while changed:
@@ -155,9 +83,13 @@ def _inherit(judged: dict[int, FunctionIsa], graph: Graph) -> None:
         for index, each in judged.items():
             if each.status != "unseen":
                 continue
-            callers = graph.inward.get(index, ())
-            if callers and all(_guarded(site, caller, judged, graph) for site, caller in callers):
-                reason = f"called by `{graph.functions[callers[0][1]].label}` and the like only"
+            callers = graph.inward(index)
+            if callers and all(
+                known.family(graph.names(caller)) is not None
+                or _guarded(site, caller, judged, graph)
+                for site, caller in callers
+            ):
+                reason = f"called by `{graph.label(callers[0][1])}` and the like only"
                 judged[index] = replace(each, status="inherits", reason=reason)
                 changed = True
 
@@ -168,11 +100,11 @@ def _guarded(site: int, caller: int, judged: Mapping[int, FunctionIsa], graph: G
 
 
 def _conclude(index: int, each: FunctionIsa, graph: Graph, *, guarded: bool) -> FunctionIsa:
-    callers = graph.inward.get(index, ())
+    callers = graph.inward(index)
     if each.function.exported:
         reason = "is exported under a name that does not say so"
     elif callers:
-        reason = f"is called by `{graph.functions[callers[0][1]].label}`"
+        reason = f"is called by `{graph.label(callers[0][1])}`"
     elif guarded:
         return replace(each, status="by pointer", reason="is reached through a pointer")
     else:

@@ -1,19 +1,17 @@
 """Dividing a file's code into functions: by symbols, by unwind tables, and by what is called."""
 
-import struct
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from rvbuild.isa.calls import Reference
 from rvbuild.isa.dynamic import SYMBOL, Dynamic, read_dynamic
 from rvbuild.isa.image import RELOCATABLE, Image, text_at
-from rvbuild.isa.model import Function, Layout, Region
+from rvbuild.isa.model import Layout, Region
+from rvbuild.isa.unwind import unwound
 
 SECTION_SYMBOLS = 2
-SEGMENT_UNWIND = 0x6474E550
-# The one encoding that linkers write: 4-byte numbers, relative to the table.
-UNWIND_HEAD = b"\x01\x1b\x03\x3b"
 UNKNOWN_KIND, FUNCTION_KIND, INDIRECT_KIND = 0, 2, 10
 LOCAL = 0
 FIRST_RESERVED_SECTION = 0xFF00
@@ -33,10 +31,12 @@ class _Symbol:
 
 @dataclass(slots=True)
 class _Known:
-    """What is said of one address, by however many symbols."""
+    """What symbols and tables say of addresses: entries with their names, and where one ends."""
 
-    names: list[str] = field(default_factory=list)
-    exported: bool = False
+    names: dict[int, list[str]] = field(default_factory=dict)
+    exported: set[int] = field(default_factory=set)
+    entries: set[int] = field(default_factory=set)
+    ends: set[int] = field(default_factory=set)
 
 
 def read_layout(image: Image, regions: Sequence[Region]) -> Layout:
@@ -46,23 +46,28 @@ def read_layout(image: Image, regions: Sequence[Region]) -> Layout:
     """
     dynamic = read_dynamic(image)
     symbols = list(_symbols(image, dynamic))
-    known = _known_addresses(symbols)
+    known = _known(symbols)
     starters = _starters(image, dynamic, known)
-    for address in (*_unwind_starts(image), *starters, *dynamic.indirect):
-        known.setdefault(address, _Known())
-    functions = tuple(_divide(regions, known))
+    for start, end in unwound(image):
+        known.entries.add(start)
+        known.ends.add(end)
+    known.entries.update(starters, dynamic.indirect)
+    starts, ends, unrooted = _divide(regions, known.entries, known.ends)
     return Layout(
-        functions=functions,
-        starts=tuple(each.start for each in functions),
+        starts=starts,
+        ends=ends,
+        names=known.names,
+        exported=known.exported,
+        unrooted=unrooted,
         data=_data_spans(symbols, regions),
         mapped=any(each.name.startswith("$x") for each in symbols),
         starters=starters,
         slots={place: name for place, name in dynamic.slots.items() if name},
+        filled=dynamic.filled,
         indirect=(
             *dynamic.indirect,
             *(each.address for each in symbols if each.kind == INDIRECT_KIND),
         ),
-        pointers=dynamic.pointers,
     )
 
 
@@ -70,18 +75,18 @@ def divide_further(
     layout: Layout, regions: Sequence[Region], references: Iterable[Reference]
 ) -> Layout:
     """Add the entries that no table names: what is called, jumped to or pointed to."""
-    rooted = (each for each in layout.functions if each.rooted)
-    known = {each.start: _Known(list(each.names), each.exported) for each in rooted}
-    for address in layout.pointers:
-        known.setdefault(address, _Known())
-    for each in references:
-        # A jump within a function is no entry.
-        if each.kind in ("call", "take") or (
-            each.kind == "jump" and layout.function_at(each.site) != layout.function_at(each.target)
-        ):
-            known.setdefault(each.target & ~1, _Known())
-    functions = tuple(_divide(regions, known))
-    return replace(layout, functions=functions, starts=tuple(each.start for each in functions))
+    entries = set(layout.starts).difference(layout.unrooted)
+    entries.update(layout.filled.values())
+    starts = layout.starts
+    # A jump within a function is no entry.
+    entries.update(
+        each.target
+        for each in references
+        if each.kind != "jump"
+        or bisect_right(starts, each.site) != bisect_right(starts, each.target)
+    )
+    known, ends, unrooted = _divide(regions, entries, layout.unrooted)
+    return replace(layout, starts=known, ends=ends, unrooted=unrooted)
 
 
 def _symbols(image: Image, dynamic: Dynamic) -> Iterator[_Symbol]:
@@ -112,14 +117,15 @@ def _base(image: Image, section: int) -> int:
     return image.sections[section].address
 
 
-def _known_addresses(symbols: list[_Symbol]) -> dict[int, _Known]:
-    """Map function entries to their names; a label inside a function is no entry."""
-    known: dict[int, _Known] = {}
+def _known(symbols: list[_Symbol]) -> _Known:
+    """Gather function entries with their names; a label inside a function is no entry."""
+    known = _Known()
     sized = sorted(
         (each.address, each.address + each.size)
         for each in symbols
         if each.kind != UNKNOWN_KIND and each.size
     )
+    known.ends.update(end for _, end in sized)
     starts = [start for start, _ in sized]
     for symbol in symbols:
         if symbol.kind == UNKNOWN_KIND:
@@ -128,37 +134,24 @@ def _known_addresses(symbols: list[_Symbol]) -> dict[int, _Known]:
             before = bisect_right(starts, symbol.address) - 1
             if before >= 0 and starts[before] < symbol.address < sized[before][1]:
                 continue
-        entry = known.setdefault(symbol.address, _Known())
-        entry.exported |= symbol.exported
-        if symbol.name not in entry.names:
-            entry.names.append(symbol.name)
+        known.entries.add(symbol.address)
+        if symbol.exported:
+            known.exported.add(symbol.address)
+        names = known.names.setdefault(symbol.address, [])
+        if symbol.name not in names:
+            names.append(symbol.name)
     return known
 
 
-def _starters(image: Image, dynamic: Dynamic, known: dict[int, _Known]) -> dict[int, str]:
+def _starters(image: Image, dynamic: Dynamic, known: _Known) -> dict[int, str]:
     starters = dict(dynamic.starters)
     if image.entry:
         starters[image.entry] = "entry point"
-    for address, entry in known.items():
-        module = next((name for name in entry.names if name.startswith(ON_IMPORT)), None)
-        if entry.exported and module:
+    for address in known.exported:
+        module = next((n for n in known.names[address] if n.startswith(ON_IMPORT)), None)
+        if module:
             starters[address] = f"import of `{module.removeprefix(ON_IMPORT)}`"
     return {address: what for address, what in starters.items() if address}
-
-
-def _unwind_starts(image: Image) -> Iterator[int]:
-    """List the functions that the binary search table for unwinding knows."""
-    segment = next((each for each in image.segments if each.kind == SEGMENT_UNWIND), None)
-    if segment is None or segment.size < 12:  # noqa: PLR2004 - the size of the table's head
-        return
-    table = image.piece(segment.offset, segment.size, "unwind table")
-    if table[:4] != UNWIND_HEAD:
-        return
-    count = int.from_bytes(table[8:12], "little")
-    for start, _ in struct.iter_unpack(
-        "<ii", table[12 : 12 + (len(table) - 12) // 8 * 8][: 8 * count]
-    ):
-        yield segment.address + start
 
 
 def _data_spans(symbols: list[_Symbol], regions: Sequence[Region]) -> tuple[tuple[int, int], ...]:
@@ -176,15 +169,16 @@ def _data_spans(symbols: list[_Symbol], regions: Sequence[Region]) -> tuple[tupl
     return tuple(spans)
 
 
-def _divide(regions: Sequence[Region], known: dict[int, _Known]) -> Iterator[Function]:
-    starts = sorted(known)
+def _divide(
+    regions: Sequence[Region], entries: AbstractSet[int], ends: AbstractSet[int]
+) -> tuple[list[int], list[int], frozenset[int]]:
+    """Cut regions at entries, and where something ends that nothing is known to follow."""
+    unrooted = {each.address for each in regions}.union(ends).difference(entries)
+    cuts = sorted(unrooted.union(entries))
+    starts: list[int] = []
+    closing: list[int] = []
     for region in regions:
-        inside = starts[
-            bisect_right(starts, region.address - 1) : bisect_right(starts, region.end - 1)
-        ]
-        if not inside or inside[0] > region.address:
-            yield Function(region.address, min([region.end, *inside[:1]]), rooted=False)
-        ends = [*inside[1:], region.end][: len(inside)]
-        for start, end in zip(inside, ends, strict=True):
-            entry = known[start]
-            yield Function(start, end, tuple(entry.names), entry.exported)
+        inside = cuts[bisect_left(cuts, region.address) : bisect_left(cuts, region.end)]
+        starts += inside
+        closing += [*inside[1:], region.end]
+    return starts, closing, frozenset(unrooted)

@@ -1,7 +1,8 @@
 """What is known of a file's code and what is concluded from it, as frozen values."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,22 +46,37 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the code of a file is divided: functions in order, and where each starts.
+    """How the code of a file is divided: where functions start and end, and what they are called.
 
-    `data` are (start, end) of what is no code though it is among it, `starters` the addresses that
-    run when the file is loaded with why, `slots` the places that the loader fills with the address
-    of an import, `indirect` the entries that the loader asks which function to take, `pointers` the
-    addresses that data refers to.
+    `unrooted` are starts that nothing is known to lead to, `data` are (start, end) of what is no
+    code though it is among it, `starters` the addresses that run when the file is loaded with why,
+    `slots` the places that the loader fills with the address of an import, `filled` those that it
+    fills with an address of the file, `indirect` the entries that the loader asks which function to
+    take.
     """
 
-    functions: tuple[Function, ...]
-    starts: tuple[int, ...]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    names: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    exported: AbstractSet[int] = frozenset()
+    unrooted: AbstractSet[int] = frozenset()
     data: tuple[tuple[int, int], ...] = ()
     mapped: bool = False
     starters: Mapping[int, str] = field(default_factory=dict)
     slots: Mapping[int, str] = field(default_factory=dict)
+    filled: Mapping[int, int] = field(default_factory=dict)
     indirect: tuple[int, ...] = ()
-    pointers: frozenset[int] = frozenset()
+
+    def function(self, index: int) -> Function:
+        """Describe one function."""
+        start = self.starts[index]
+        return Function(
+            start,
+            self.ends[index],
+            tuple(self.names.get(start, ())),
+            exported=start in self.exported,
+            rooted=start not in self.unrooted,
+        )
 
     def covering(self, address: int) -> int:
         """Give the index of the last function that begins at or before an address; -1 for none."""
@@ -68,8 +84,8 @@ class Layout:
 
     def function_at(self, address: int) -> int | None:
         """Give the index of the function that has an address."""
-        index = self.covering(address)
-        return index if index >= 0 and address < self.functions[index].end else None
+        index = bisect_right(self.starts, address) - 1
+        return index if index >= 0 and address < self.ends[index] else None
 
 
 @dataclass(frozen=True, slots=True)

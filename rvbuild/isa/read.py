@@ -4,12 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rvbuild.isa.calls import OPCODE, Reference, find_references
+from rvbuild.isa.calls import (
+    OPCODE,
+    Uppers,
+    find_uppers,
+    find_uses,
+)
 from rvbuild.isa.encodings import encodings
 from rvbuild.isa.flow import executed_hits
-from rvbuild.isa.guards import PROBING, guards, probe_sites
+from rvbuild.isa.graph import Graph, mark_asking
+from rvbuild.isa.guards import PROBING, SYSTEM_CALLER, guards, probe_sites
 from rvbuild.isa.image import RELOCATABLE, Image, open_image
-from rvbuild.isa.judge import build_graph, judge, leaks_of
+from rvbuild.isa.judge import judge, leaks_of
 from rvbuild.isa.layout import divide_further, read_layout
 from rvbuild.isa.model import (
     Function,
@@ -21,6 +27,7 @@ from rvbuild.isa.model import (
     Verdict,
     is_vector,
 )
+from rvbuild.isa.references import References
 from rvbuild.isa.regions import executable_regions
 from rvbuild.isa.scan import Hits, find_hits
 from rvbuild.isa.vector import (
@@ -47,6 +54,17 @@ class _Found:
     doubted: int = 0
 
 
+@dataclass(slots=True)
+class _Uses:
+    """Where the processor may be asked, and by what name."""
+
+    found: list[tuple[int, str]] = field(default_factory=list)
+
+    def sites_of(self, name: str) -> list[int]:
+        """List the addresses at which one is used."""
+        return [site for site, other in self.found if other == name]
+
+
 def read_isa_facts(data: bytes, name: str, claimed: str | None = None) -> IsaFacts:
     """Read what a 64-bit little-endian RISC-V file has beyond rv64gc, and who asks before it runs.
 
@@ -63,8 +81,16 @@ def read_isa_facts(data: bytes, name: str, claimed: str | None = None) -> IsaFac
 def _read_further(image: Image, scanned: Scanned, claimed: str | None) -> IsaFacts:
     regions = [region for region, _ in scanned]
     layout = read_layout(image, regions)
-    references = find_references(regions, layout.slots)
-    layout = divide_further(layout, regions, references)
+    uppers = [find_uppers(region) for region in regions]
+    references = References(uppers)
+    uses = _uses(image, layout, uppers, references)
+    places = {layout.covering(address) for _, hits in scanned for address in hits.addresses}
+    leading = (
+        each
+        for index in sorted(places)
+        for each in references.into(layout.starts[index], layout.ends[index])
+    )
+    layout = divide_further(layout, regions, leading)
     found = _Found()
     for region, hits in scanned:
         _read_region(region, hits, layout, found)
@@ -72,11 +98,41 @@ def _read_further(image: Image, scanned: Scanned, claimed: str | None) -> IsaFac
     if image.kind == RELOCATABLE:
         # What calls it is not known before it is linked.
         return _facts(claimed, functions.values(), (), found.doubted)
-    probes = list(probe_sites(regions, frozenset(layout.slots.values())))
-    graph = build_graph(layout, references, probes, guards())
-    judged = judge(functions, graph, layout, guards())
-    asking = tuple(_guard_words(layout, references, probes))
-    return _facts(claimed, judged.values(), asking, found.doubted)
+    probes = list(probe_sites(regions, sorted(uses.sites_of(SYSTEM_CALLER))))
+    asking = [site for site, name in uses.found if name != SYSTEM_CALLER]
+    stubs = _stubs(layout, uppers, functions.values())
+    graph = Graph(layout, regions, references, stubs)
+    mark_asking(graph, uppers, [*probes, *asking], guards())
+    judged = judge(functions, graph, guards())
+    words = tuple(_guard_words(layout, uses, probes))
+    return _facts(claimed, judged.values(), words, found.doubted)
+
+
+def _uses(image: Image, layout: Layout, uppers: Sequence[Uppers], references: References) -> _Uses:
+    """Find where the processor is asked through imports, or through a setting's name."""
+    asked = guards().imports | {SYSTEM_CALLER}
+    wanted = {place: name for place, name in layout.slots.items() if name in asked}
+    for name in guards().settings:
+        wanted.update((address, name) for address in image.addresses_of(name))
+    uses = _Uses()
+    for site, name in find_uses(uppers, wanted):
+        uses.found.append((site, name))
+        if name in asked:
+            calls = references.into_stub(site)
+            uses.found += [(each.site, name) for each in calls if each.kind != "take"]
+    return uses
+
+
+def _stubs(
+    layout: Layout, uppers: Sequence[Uppers], functions: Iterable[FunctionIsa]
+) -> dict[str, list[int]]:
+    """Find the stubs through which exported functions are called in the file itself."""
+    names = {name for each in functions if each.function.exported for name in each.function.names}
+    wanted = {place: name for place, name in layout.slots.items() if name in names}
+    stubs: dict[str, list[int]] = {}
+    for site, name in find_uses(uppers, wanted):
+        stubs.setdefault(name, []).append(site)
+    return stubs
 
 
 def _read_region(region: Region, hits: Hits, layout: Layout, found: _Found) -> None:
@@ -87,7 +143,7 @@ def _read_region(region: Region, hits: Hits, layout: Layout, found: _Found) -> N
     position = 0
     while position < len(hits):
         index = layout.covering(hits.addresses[position])
-        function = layout.functions[index]
+        function = layout.function(index)
         inside = hits.between(function.start, function.end)
         position += len(inside)
         believed = _believed(inside, function, region, layout)
@@ -145,15 +201,16 @@ def _same_version(found: Mapping[int, FunctionIsa], claimed: str | None) -> dict
     }
 
 
-def _guard_words(
-    layout: Layout, references: Iterable[Reference], probes: Sequence[int]
-) -> Iterator[str]:
+def _guard_words(layout: Layout, uses: _Uses, probes: Sequence[int]) -> Iterator[str]:
     if probes:
         yield PROBING
-    used = {each.imported for each in references if each.kind == "import"}
-    used.update(name for function in layout.functions for name in function.names)
-    for name in sorted(guards().imports & used):
+    known = guards()
+    used = {name for _, name in uses.found}
+    used.update(name for names in layout.names.values() for name in names)
+    for name in sorted(known.imports & used):
         yield f"`{name}`"
+    for name in sorted(known.settings & used):
+        yield f"the setting `{name}`"
     if layout.indirect:
         yield "functions that the loader chooses (ifunc)"
 

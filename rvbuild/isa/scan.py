@@ -1,12 +1,12 @@
-"""Finding instructions in a run of bytes, one after the other, as fast as plain Python can."""
+"""Finding the instructions beyond rv64gc in a run of bytes."""
 
-import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rvbuild.isa.encodings import INTERESTING, LONG, STEP, Encodings
+from rvbuild.isa.encodings import Encodings
+from rvbuild.isa.halves import LONG, agreeing, cut, places
 from rvbuild.isa.model import Region
 
 Span = tuple[int, int]
@@ -47,28 +47,6 @@ def empty_hits() -> Hits:
     return Hits(array("Q"), array("I"), [])
 
 
-def halves_of(data: bytes) -> "array[int]":
-    """Cut bytes into little-endian halves; an odd byte at the end is left out."""
-    halves = array("H", data[: len(data) - len(data) % 2])
-    if sys.byteorder == "big":
-        halves.byteswap()
-    return halves
-
-
-def sweep(halves: Sequence[int], steps: bytes) -> list[int]:
-    """Walk from instruction to instruction; list the positions that `steps` marks."""
-    found: list[int] = []
-    note = found.append
-    position, end = 0, len(halves)
-    while position < end:
-        step = steps[halves[position]]
-        if step >= INTERESTING:
-            note(position)
-            step &= STEP
-        position += step
-    return found
-
-
 def find_hits(region: Region, table: Encodings, data: Sequence[Span] = ()) -> Hits:
     """Find the instructions of a region that rv64gc does not have, passing over known data."""
     hits = empty_hits()
@@ -76,26 +54,34 @@ def find_hits(region: Region, table: Encodings, data: Sequence[Span] = ()) -> Hi
     for start, end in (*data, (region.end, region.end)):
         if position < start <= region.end:
             part = region.data[position - region.address : start - region.address]
-            _find(halves_of(part), position, table, hits)
+            _find(part, position, table, hits)
         position = max(position, end)
     return hits
 
 
-def _find(halves: "array[int]", address: int, table: Encodings, hits: Hits) -> None:
-    last = len(halves) - 1
-    # The same few forms come again and again, and looking one up takes longer than walking on.
+def _find(code: bytes, address: int, table: Encodings, hits: Hits) -> None:
+    # The same few forms come again and again, and looking one up takes longer than finding one.
     forms: dict[int, str | None] = {}
-    for position in sweep(halves, table.steps):
-        form = word = halves[position]
-        if word & LONG == LONG:
-            if position == last:
-                break
-            word |= halves[position + 1] << 16
-            form = word if word & VECTOR_OPCODES == OP_V else word & FORM
+    for position in _places(code, table):
+        form = word = int.from_bytes(code[position : position + 4], "little")
+        if word & LONG != LONG:
+            form = word = word & 0xFFFF
+        elif word & VECTOR_OPCODES != OP_V:
+            form = word & FORM
         if form not in forms:
             forms[form] = table.extension(form)
         extension = forms[form]
         if extension is not None:
-            hits.addresses.append(address + 2 * position)
+            hits.addresses.append(address + position)
             hits.words.append(word)
             hits.extensions.append(extension)
+
+
+def _places(code: bytes, table: Encodings) -> Iterator[int]:
+    """List in order where something begins that may be in the table."""
+    halves = cut(code)
+    # The fourth byte is the high one of the half that follows.
+    columns = (halves.low, halves.high, halves.high[1:] + b"\0")
+    bits = agreeing(zip(columns, table.long, strict=True), halves.count)
+    bits |= agreeing(zip(columns[:2], table.short, strict=True), halves.count)
+    return (2 * place for place in places(bits & halves.beginning))

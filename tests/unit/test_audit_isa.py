@@ -56,7 +56,7 @@ def test_instructions_are_not_read_where_nobody_asks(tmp_path: Path) -> None:
 def test_a_leak_names_function_and_reason(tmp_path: Path) -> None:
     message = found(audited("module.so", tmp_path), "isa-leak").message
     assert "uses v without asking whether the processor has it, in 1 function" in message
-    assert "`PyInit_module` runs as import of `module`" in message
+    assert "runs as import of `module`: `PyInit_module` → `0x" in message
 
 
 @pytest.mark.parametrize("name", ["guarded.so", "hwprobe.so", "clones.so", "split.so"])

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from rvbuild.isa.encodings import INTERESTING, encodings, length
+from rvbuild.isa.encodings import encodings, length
+from rvbuild.isa.halves import cut, places
+from rvbuild.isa.model import Region
+from rvbuild.isa.scan import find_hits
 from tests.isa_samples import relocatable
 
 BASELINE = "+m,+a,+f,+d,+c,+zicsr,+zifencei"
 BEYOND = "+v,+zba,+zbb,+zbc,+zbs"
 OPCODES = (0x13, 0x1B, 0x33, 0x3B, 0x07, 0x27, 0x2F, 0x43, 0x47, 0x4B, 0x4F, 0x53, 0x57, 0x0F)
+NOP = b"\x13\0\0\0"
 LINE = re.compile(r"^\s*([0-9a-f]+):[0-9a-f ]+\t(\S+)", re.MULTILINE)
 
 
@@ -116,15 +120,48 @@ def test_knows_the_short_instructions_of_the_baseline(tmp_path: Path) -> None:
 def test_names_the_extension(word: int, extension: str | None) -> None:
     table = encodings()
     assert table.extension(word) == extension
-    # What is named must be stopped at, or it would never be looked up.
-    if extension is not None:
-        assert table.steps[word & 0xFFFF] & INTERESTING
+    # What is named must be found, or it would never be looked up.
+    code = NOP + word.to_bytes(4 if word & 3 == 3 else 2, "little") + NOP
+    found = find_hits(Region(0x1000, code, trusted=True), table)
+    assert list(zip(found.addresses, found.words, found.extensions, strict=True)) == (
+        [(0x1004, word, extension)] if extension is not None else []
+    )
 
 
-def test_steps_agree_with_lengths() -> None:
-    steps = encodings().steps
+def test_every_row_of_the_table_is_found() -> None:
+    table = encodings()
+    rows = [
+        (match | ~mask & source, mask | 0xFFFF0000 if match & 3 != 3 else mask)
+        for groups in (*table.groups.values(), table.short_groups)
+        for mask, matches in groups
+        for match in matches
+        for source in (0, 0xFFFFFFFF, 0x5A5A5A5A)
+    ]
+    for word, mask in rows:
+        size = 4 if word & 3 == 3 else 2
+        code = (word & (0xFFFFFFFF if size == 4 else 0xFFFF)).to_bytes(size, "little") + NOP
+        found = find_hits(Region(0, code, trusted=True), table)
+        assert list(found.addresses)[:1] == [0], (hex(word), hex(mask))
+
+
+def test_lengths() -> None:
     assert [length(half) for half in (0x0001, 0x0013, 0x001F, 0x003F, 0x007F)] == [1, 2, 3, 4, 1]
-    assert all(step & ~INTERESTING == length(half) for half, step in enumerate(steps))
+
+
+def test_instructions_begin_where_walking_comes_by() -> None:
+    source = random.Random(7)  # noqa: S311 - samples, not secrets
+    for _ in range(50):
+        halves: list[int] = []
+        starts = []
+        while len(halves) < 300:
+            starts.append(len(halves))
+            half = source.getrandbits(16)
+            if half & 3 == 3:
+                halves += [half & ~0x1C, source.getrandbits(16) | 3 * source.getrandbits(1)]
+            else:
+                halves.append(half)
+        code = struct.pack(f"<{len(halves)}H", *halves)
+        assert list(places(cut(code).beginning)) == starts
 
 
 def test_forms_of_scalar_instructions_are_told_apart_by_the_bits_that_are_remembered() -> None:

@@ -18,7 +18,7 @@ def test_the_baseline_is_clean() -> None:
     ("name", "extension", "function", "reason"),
     [
         ("constructor.so", "v", "0x", "runs as constructor"),
-        ("module.so", "v", "PyInit_module", "runs as import of `module`"),
+        ("module.so", "v", "0x", "runs as import of `module`: `PyInit_module` → "),
         ("vector.so", "v", "sum", "is exported under a name that does not say so"),
         ("address.so", "zba", "sum", "nothing in it asks the processor"),
         ("table.so", "v", "choose_case", "is exported"),
@@ -46,6 +46,8 @@ def test_code_that_nobody_checks_for_leaks(
             "named",
         ),
         ("split.so", (), "named"),
+        ("variable.so", ("`getauxval`",), "inherits"),
+        ("setting.so", ("the setting `OPENSSL_riscvcap`",), "inherits"),
     ],
 )
 def test_code_that_is_chosen_is_dispatched(name: str, guards: tuple[str, ...], status: str) -> None:
@@ -56,9 +58,35 @@ def test_code_that_is_chosen_is_dispatched(name: str, guards: tuple[str, ...], s
     assert facts.vector == {"1.0"}
 
 
+def test_a_call_through_a_stub_counts_as_one_of_the_function() -> None:
+    (function,) = facts_of("stub.so").functions
+    assert (function.function.label, function.status) == ("every_element", "inherits")
+    assert function.reason == "called by `sum_RVV` and the like only"
+
+
+def test_a_variable_that_nobody_who_asks_writes_is_no_check() -> None:
+    data = sample("variable.so")
+    # `getauxval` under another name: what is written to the variable means nothing then.
+    facts = read_isa_facts(data.replace(b"getauxval", b"getauxvol"), "variable")
+    assert facts.verdict == "leaks"
+
+
+def test_a_number_that_is_not_used_for_a_system_call_asks_nothing() -> None:
+    data = sample("hwprobe.so")
+    call = data.index(b"\x73\0\0\0", data.index(b"\x93\x08\x20\x10"))
+    facts = read_isa_facts(data[:call] + b"\x13" + data[call + 1 :], "no call")
+    assert facts.guards == ()
+    assert facts.verdict == "leaks"
+
+
 def test_a_check_counts_for_what_lies_behind_it_only() -> None:
-    statuses = {each.function.label: each.status for each in facts_of("mixed.so").functions}
-    assert statuses == {"checked": "checks", "unchecked": "unseen"}
+    checked, unchecked = facts_of("mixed.so").functions
+    # The local function that follows `checked`, whose size says that it is no part of it.
+    assert (checked.status, checked.reason) == (
+        "inherits",
+        "called by `checked` and the like only",
+    )
+    assert (unchecked.function.label, unchecked.status) == ("unchecked", "unseen")
 
 
 @pytest.mark.parametrize(("name", "doubted"), [("island.so", 4), ("island-mapped.so", 0)])

@@ -23,3 +23,6 @@ make table.so table.s -march=rv64gc -s
 make registers.so registers.c -march=rv64gc -s
 make draft.so draft.s -march=rv64gc -s
 make split.so split.s -march=rv64gc -s
+make variable.so variable.c -march=rv64gc -s
+make setting.so setting.c -march=rv64gc -s
+make stub.so stub.c -march=rv64gc -s

@@ -26,6 +26,9 @@ from rvbuild.testing.runners import runner_for
 from rvbuild.testing.suite import SuiteFolder, is_pytest, judge_suite, lay_out, suite_program
 from rvbuild.testing.together import side_by_side
 from rvbuild.testing.verdict import judge
+from rvbuild.testing.wheel_programs import HELP, VERSION, programs_of
+
+NOTHING = "nothing tested: the wheel has no module to import and no compiled program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Subject:
     deadline: float | None
     memory: Memory
     known: Mapping[Cpu, tuple[CpuResult, ...]]
+    programs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,8 @@ def check_wheel(
         results = (not_installed(error, time.monotonic() - begin),)
     else:
         done = CpuResult(BASELINE_ISA, "install", "passed", time.monotonic() - begin)
-        subject = Subject(tests, installed, bench, deadline, memory, known)
+        programs = programs_of(wheel)
+        subject = Subject(tests, installed, bench, deadline, memory, known, programs)
         results = (done, *_on_all(processors, subject))
         _forget_failures(results, processors, memory)
     return report_of(wheel, bench, results)
@@ -144,6 +149,7 @@ def _checked(cpu: Cpu, subject: Subject) -> tuple[CpuResult, ...]:
                 results += _run(check, cpu, subject)
             else:
                 results += _unstarted(check, cpu, "skipped", f"`{before.check}` went wrong before")
+        results = results or [CpuResult(cpu.name, "imports", "skipped", 0.0, NOTHING)]
         detail.text = ", ".join(f"{result.check} {result.status}" for result in results)
     return tuple(results)
 
@@ -163,6 +169,10 @@ def _checks(cpu: Cpu, subject: Subject, folder: Path) -> Iterator[Check]:
     if tests.imports:
         arguments = ("-c", "import " + ", ".join(tests.imports))
         yield Check("imports", Program(arguments, paths, folder, folder, limit))
+    for name in subject.programs:
+        program = paths[0] / "bin" / name
+        start = Program((VERSION,), paths, folder, folder, limit, executable=program)
+        yield Check(f"program-{name}", start)
     if tests.smoke:
         smoke = folder / "smoke.py"
         smoke.write_text(tests.smoke, encoding="utf-8")
@@ -206,6 +216,10 @@ def _run_within(check: Check, cpu: Cpu, subject: Subject) -> tuple[CpuResult, ..
     )
     completed = ran.completed
     verdict = judge(completed, cpu, ran.limit_seconds)
+    if verdict.status == "failed" and check.program.arguments == (VERSION,):
+        # Not every program has a version to tell.
+        told = replace(check, program=replace(check.program, arguments=(HELP,)))
+        return _run_within(told, cpu, subject)
     result = CpuResult(
         cpu=cpu.name,
         check=check.name,

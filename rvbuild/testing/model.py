@@ -15,6 +15,8 @@ from rvbuild.testing.machine import Machine
 
 SCHEMA = 1
 
+INSTALL = "install"
+
 Status = Literal["passed", "failed", "crashed", "timeout", "skipped"]
 
 
@@ -120,8 +122,11 @@ class TestReport:
 
     @property
     def ok(self) -> bool:
-        """True when at least one check passed and none went wrong."""
-        passed = any(result.status == "passed" for result in self.results)
+        """True when something of the wheel ran and passed, and nothing went wrong."""
+        # That it could be installed proves nothing by itself.
+        passed = any(
+            result.status == "passed" and result.check != INSTALL for result in self.results
+        )
         return passed and all(result.ok for result in self.results)
 
 

@@ -14,7 +14,10 @@ from rvbuild.testing.model import Runtime
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Arguments for the riscv64 Python; `paths` are searched for modules, `home` may be written."""
+    """Arguments for the riscv64 Python; `paths` are searched for modules, `home` may be written.
+
+    `executable` is a riscv64 program that takes them in Python's place.
+    """
 
     arguments: tuple[str, ...]
     paths: tuple[Path, ...]
@@ -23,6 +26,7 @@ class Program:
     timeout_seconds: float | None = None
     extra_environment: tuple[tuple[str, str], ...] = ()
     trace: bool = False
+    executable: Path | None = None
 
 
 def command_for(program: Program, cpu: Cpu, runtime: Runtime) -> Command:
@@ -35,7 +39,7 @@ def command_for(program: Program, cpu: Cpu, runtime: Runtime) -> Command:
     starters = write_starters((*words, python), program.home / "starters")
     traced = ("-strace",) if program.trace else ()
     return Command(
-        argv=(*words, *traced, python, *program.arguments),
+        argv=(*words, *traced, str(program.executable or python), *program.arguments),
         cwd=program.cwd,
         environment=environment_for(program, cpu, runtime, starters),
         timeout_seconds=program.timeout_seconds,

@@ -157,6 +157,45 @@ def test_a_wrong_cpu_does_not_hide_the_others(wheel: Path, bench: testing.Bench)
     assert "env -i " in report.results[1].reproduce
 
 
+def with_program(wheel: Path) -> Path:
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("demo-1.0.data/scripts/demo", b"\x7fELF and more")
+        archive.writestr("demo-1.0.data/scripts/demo-config", b"#!/bin/sh\n")
+    return wheel
+
+
+def test_compiled_programs_of_a_wheel_are_run(wheel: Path, bench: testing.Bench) -> None:
+    pretender = Pretender({})
+    report = check(with_program(wheel), recipe.Test(), bench, pretender)
+    assert report.ok
+    assert table(report)[1:] == [(cpu.name, "program-demo", "passed") for cpu in TWO]
+    for command in pretender.having("--version"):
+        assert command.argv[-2:] == (str(bench.workspace / "site/bin/demo"), "--version")
+        assert str(bench.runtime.interpreter.program) not in command.argv
+
+
+def test_a_program_without_a_version_is_asked_for_help(wheel: Path, bench: testing.Bench) -> None:
+    made = with_program(wheel)
+    report = check(made, recipe.Test(), bench, Pretender({"--version": WRONG}))
+    assert report.ok
+    both = Pretender({"--version": WRONG, "--help": WRONG})
+    assert not check(made, recipe.Test(), bench, both).ok
+
+
+def test_a_program_that_crashes_is_not_asked_again(wheel: Path, bench: testing.Bench) -> None:
+    pretender = Pretender({"--version": CRASHED})
+    report = check(with_program(wheel), recipe.Test(), bench, pretender)
+    assert {result.status for result in report.results[1:]} == {"crashed"}
+    assert not list(pretender.having("--help"))
+
+
+def test_nothing_tested_is_not_green(wheel: Path, bench: testing.Bench) -> None:
+    report = check(wheel, recipe.Test(), bench, Pretender({}))
+    assert not report.ok
+    assert table(report)[1:] == [(cpu.name, "imports", "skipped") for cpu in TWO]
+    assert "nothing tested" in report.results[1].explanation
+
+
 def test_a_refused_wheel_ends_the_checks(wheel: Path, bench: testing.Bench) -> None:
     output = "ERROR: demo.whl is not a supported wheel on this platform.\n"
     refused = replace(WRONG, output=output)

@@ -20,8 +20,11 @@ CPU = "rv64gc"
 
 
 def build_machine(mode: Mode, host: str) -> str:
-    """Give the architecture that a mode's compilers and Pythons run on."""
-    return MACHINE if mode == "emulated" else host
+    """Give the architecture that a mode's compilers and Pythons run on.
+
+    A native build is planned as the target plans it, wherever that is done.
+    """
+    return host if mode == "cross" else MACHINE
 
 
 def in_container(options: Options) -> bool:

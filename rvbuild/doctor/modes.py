@@ -14,8 +14,8 @@ def modes(findings: tuple[Finding, ...], patient: Patient) -> tuple[Mode, ...]:
     found = {finding.name: finding for finding in findings}
     return (
         Mode("cross", tuple(_cross(found, patient))),
-        Mode("native", tuple(_native(patient))),
-        Mode("emulated", tuple(_emulated(found))),
+        Mode("native", tuple(_native(found, patient))),
+        Mode("emulated", tuple(_emulated(found, patient))),
     )
 
 
@@ -33,12 +33,23 @@ def _network(found: Mapping[str, Finding], patient: Patient) -> tuple[str, ...]:
     return () if patient.network.offline else ("package index",)
 
 
-def _native(patient: Patient) -> Iterator[str]:
+def _native(found: Mapping[str, Finding], patient: Patient) -> Iterator[str]:
     if patient.machine != MACHINE:
         yield f"this machine is {patient.machine} and not {MACHINE}"
+        return
+    yield from _cross(found, patient)
+    if (missing := _unready(found, "docker")) is not None:
+        yield f"{missing}; `--native --no-container` goes without"
 
 
-def _emulated(found: Mapping[str, Finding]) -> Iterator[str]:
+def _emulated(found: Mapping[str, Finding], patient: Patient) -> Iterator[str]:
+    yield from _cross(found, patient)
     for name in ("docker", "binfmt"):
-        if name not in found or found[name].state != "ok":
-            yield f"{name}: {found[name].what}" if name in found else name
+        if (missing := _unready(found, name)) is not None:
+            yield missing
+
+
+def _unready(found: Mapping[str, Finding], name: str) -> str | None:
+    if name in found and found[name].state == "ok":
+        return None
+    return f"{name}: {found[name].what}" if name in found else name

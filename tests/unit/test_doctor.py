@@ -251,6 +251,28 @@ def test_containers_need_docker_and_binfmt(patient: Patient) -> None:
     assert modes(found, patient)[2].missing == ("binfmt: no F",)
 
 
+def test_what_stops_a_build_across_stops_the_other_modes_too(patient: Patient) -> None:
+    full = Finding("disk", "problem", "0.1 GB free")
+    board = replace(patient, machine="riscv64")
+
+    ways = {way.name: way for way in modes(changed(all_well(patient), full), board)}
+
+    assert {way.missing for way in ways.values()} == {("disk: 0.1 GB free",)}
+
+
+def test_a_board_without_docker_builds_on_its_bare_system(patient: Patient) -> None:
+    board = replace(patient, machine="riscv64")
+    found = changed(all_well(patient), Finding("docker", "warning", "no daemon answers"))
+
+    ways = {way.name: way for way in modes(found, board)}
+
+    assert modes(all_well(patient), board)[1].possible
+    assert ways["native"].missing == (
+        "docker: no daemon answers; `--native --no-container` goes without",
+    )
+    assert ways["emulated"].missing == ("docker: no daemon answers",)
+
+
 def test_the_command_tells_what_is_missing(desk: Desk) -> None:
     text = desk.run("doctor")
     document = desk.run("doctor", "--json").document

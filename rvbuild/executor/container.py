@@ -1,10 +1,11 @@
 """Runs each command in a container of its own, without network where asked, as the calling user.
 
-A command's processes end with its container. When rvbuild is killed, the container sees its input
-close, ends everything in it, and is removed by the daemon.
+A command's processes end with its container. When rvbuild or the daemon is gone, the container sees
+its input close, or a pipe in a shared folder, and ends everything in it.
 """
 
 import os
+import secrets
 import select
 import signal
 import struct
@@ -28,6 +29,7 @@ CHUNK_BYTES = 65_536
 HEADER = struct.Struct(">BxxxI")
 CONTROL = 2
 LAST_SIGNAL = 64
+PIPE_MODE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,30 @@ class Session:
         return lines[-1].split() if lines else []
 
 
-def _wish(executor: ContainerExecutor, command: Command) -> Wish:
+@contextmanager
+def _lifeline(folder: Path) -> Iterator[str]:
+    """Give the path of a pipe that closes with the block or with rvbuild, whatever the daemon does.
+
+    A daemon that is killed leaves its containers running, and their input open. The path is empty
+    where the folder takes no pipes: then there is the input alone.
+    """
+    path = folder / f".alive-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        os.mkfifo(path, PIPE_MODE)
+        # For reading too: else this waits for a reader.
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        yield ""
+        return
+    try:
+        yield str(path)
+    finally:
+        # In this order: who comes late finds nothing to wait for.
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _wish(executor: ContainerExecutor, command: Command, alive: str) -> Wish:
     folders = [*executor.folders]
     if not any(command.cwd.is_relative_to(folder) for folder in folders):
         folders.append(command.cwd)
@@ -96,7 +121,7 @@ def _wish(executor: ContainerExecutor, command: Command) -> Wish:
     script = resources.files("rvbuild").joinpath("data/executor/init.sh").read_text("utf-8")
     return Wish(
         image=executor.image,
-        words=("/bin/sh", "-c", script, "init", *command.argv),
+        words=("/bin/sh", "-c", script, "init", alive, *command.argv),
         environment={**executor.environment, **command.environment},
         folder=command.cwd,
         user=f"{os.getuid()}:{os.getgid()}",
@@ -110,8 +135,15 @@ def _wish(executor: ContainerExecutor, command: Command) -> Wish:
 
 @contextmanager
 def _running(executor: ContainerExecutor, command: Command) -> Iterator[Session]:
+    shared = executor.folders[0] if executor.folders else command.cwd
+    with _lifeline(shared) as alive, _started(executor, _wish(executor, command, alive)) as session:
+        yield session
+
+
+@contextmanager
+def _started(executor: ContainerExecutor, wish: Wish) -> Iterator[Session]:
     daemon = executor.daemon
-    container = daemon.create(_wish(executor, command))
+    container = daemon.create(wish)
     ended = False
     try:
         with talking(f"cannot run a command in image `{executor.image}`"):
@@ -182,7 +214,7 @@ def _completed(
         case _ if timed_out:
             number = SIGNAL_BASE + signal.SIGKILL
         case words:
-            raise _lost(" ".join(words))
+            raise _lost(session.daemon, " ".join(words))
     if number == NOT_EXECUTABLE and exec_format_error(text):
         raise MissingToolError(
             f"program `{command.argv[0]}` cannot be executed in the container",
@@ -194,10 +226,17 @@ def _completed(
     return Completed(number, killed, timed_out, seconds, text)
 
 
-def _lost(told: str) -> MissingToolError:
+def _lost(daemon: Daemon, told: str) -> MissingToolError:
     """Make the error of a container that ended without saying how its command did."""
-    return foreign("its `/bin/sh` did not start", [told]) or MissingToolError(
+    if (cause := foreign("its `/bin/sh` did not start", [told])) is not None:
+        return cause
+    if not daemon.answers():
+        return MissingToolError(
+            "the Docker daemon went away while a command ran",
+            hint="start the daemon anew; then the same command goes on where it was",
+        )
+    return MissingToolError(
         "the container ended before its command did",
-        causes=[told or "it was removed, or the Docker daemon went away"],
+        causes=[told or "somebody removed it"],
         hint="the same command goes on where it was",
     )

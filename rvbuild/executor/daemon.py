@@ -162,6 +162,14 @@ class Daemon:
             )
             return str(made["Id"])
 
+    def answers(self) -> bool:
+        """Say whether the daemon is still there."""
+        try:
+            self.client.ping()
+        except (DockerException, RequestException):
+            return False
+        return True
+
     def end(self, container: str, signal: int | None = None) -> None:
         """Send a container a signal, or remove it with all that runs in it; gone ones are fine.
 

@@ -44,6 +44,11 @@ class PretendedClient:
     calls: list[tuple[str, object]] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
     ours: socket.socket | None = None
+    alive: bool = True
+
+    def ping(self) -> None:
+        if not self.alive:
+            raise RequestsConnectionError(ConnectionRefusedError(111, "refused"))
 
     def attach_socket(self, container: str, _wanted: object) -> socket.SocketIO:
         self.ours, theirs = socket.socketpair()
@@ -137,6 +142,30 @@ def test_a_folder_elsewhere_is_seen_too(tmp_path: Path) -> None:
     assert [binding.path for binding in daemon.wishes[0].bindings][-1] == tmp_path / "other"
 
 
+def test_a_pipe_lives_as_long_as_its_command(tmp_path: Path) -> None:
+    found: list[bool] = []
+
+    def script(ours: socket.socket, _ended: threading.Event) -> None:
+        found.extend(path.is_fifo() for path in tmp_path.glob(".alive-*"))
+        ours.sendall(frame(2, b"exit 0\n"))
+
+    _, daemon, _ = run(tmp_path, script)
+    assert found == [True]
+    assert list(tmp_path.glob(".alive-*")) == []
+    assert Path(daemon.wishes[0].words[-3]).parent == tmp_path
+
+
+def test_a_folder_without_pipes_is_one_lifeline_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, mode: int) -> None:
+        raise PermissionError(1, "no pipes here", str(path))
+
+    monkeypatch.setattr(os, "mkfifo", refuse)
+    done, daemon, _ = run(tmp_path, says(frame(2, b"exit 0\n")))
+    assert (done.ok, daemon.wishes[0].words[-3]) == (True, "")
+
+
 def test_time_runs_out_politely_then_hard(tmp_path: Path) -> None:
     def deaf(ours: socket.socket, ended: threading.Event) -> None:
         ours.sendall(frame(1, b"begin\n"))
@@ -172,6 +201,15 @@ def test_commands_that_did_not_run_are_errors(
 ) -> None:
     with pytest.raises(MissingToolError, match=words):
         run(tmp_path, says(*frames))
+
+
+def test_a_daemon_that_went_away_is_told_from_a_container_that_did(tmp_path: Path) -> None:
+    daemon, client = pretend(says(frame(1, b"so far\n")))
+    client.alive = False
+    executor = ContainerExecutor(daemon, "image", (tmp_path,))
+    with pytest.raises(MissingToolError, match="daemon went away while") as lost:
+        executor.run(Command(("x",), tmp_path))
+    assert "start the daemon" in (lost.value.hint or "")
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:

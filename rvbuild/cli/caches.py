@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rvbuild.cli.invocation import JsonOption, emit, emit_json, settings, tell
+from rvbuild.cli.invocation import JsonOption, emit, emit_json, settings, tell, watcher
 from rvbuild.cli.usage import command_group
 from rvbuild.errors import NothingSelectedError, SourceError
 
@@ -75,6 +75,24 @@ def clean_cache(
     if downloads:
         freed += _remove_downloads(places.downloads, older_than)
     tell(context, f"{len(chosen)} results removed, {size(freed)} freed")
+
+
+@app.command("fill")
+def fill_cache(
+    context: typer.Context,
+    pythons: Annotated[
+        list[str] | None, typer.Argument(metavar="VERSION", help="Pythons; else the settings'.")
+    ] = None,
+) -> None:
+    """Have every kit that building may take. Afterwards only sources are fetched."""
+    from rvbuild.cli.house import open_house
+    from rvbuild.cli.wishes import Wish, pipeline_options, wished_settings
+    from rvbuild.pipeline.equipment import install_everything
+
+    chosen = wished_settings(context, pythons=pythons)
+    with watcher(context, chosen) as watch:
+        install_everything(pipeline_options(chosen, Wish(names=())), open_house(chosen, watch))
+    emit(str(chosen.places.kits))
 
 
 @app.command("verify")

@@ -1,8 +1,9 @@
-"""`rvbuild image`: the riscv64 images that containers are made of."""
+"""`rvbuild image`: the images that containers are made of."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 SCHEMA = "rvbuild.image/1"
 PYTHONS = ("3.13", "3.14")
 
-app = command_group("The riscv64 images that containers are made of.")
+
+class Target(StrEnum):
+    """What an image is for."""
+
+    MANYLINUX = "manylinux"
+    CROSS = "cross"
+
+
+app = command_group("The images that containers are made of.")
 
 Name = Annotated[
     str | None, typer.Argument(metavar="IMAGE", help="An image; else the one of these settings.")
@@ -81,34 +90,67 @@ def make_context(
     emit(str(folder))
 
 
-@app.command("build", help="Build the manylinux image. Prints its name.")
+@app.command("build", help="Build an image. Prints its name.")
 def build_image(
     context: typer.Context,
     *,
-    base: Annotated[
-        str | None, typer.Option(metavar="IMAGE", help="A riscv64 image to build on.")
-    ] = None,
+    target: Annotated[
+        Target, typer.Option(help="For riscv64, as cibuildwheel takes it, or to build across in.")
+    ] = Target.MANYLINUX,
+    base: Annotated[str | None, typer.Option(metavar="IMAGE", help="An image to build on.")] = None,
     pythons: wishes.Pythons = None,
     floor: wishes.Floor = None,
 ) -> None:
-    """Build the image, on the base image or on another one."""
+    """Build an image, on the base image or on another one."""
+    with _choose(context, pythons, floor) as chosen:
+        build = _build_cross if target is Target.CROSS else _build_manylinux
+        emit(build(chosen, base))
+
+
+def _build_cross(chosen: _Chosen, base: str | None) -> str:
     from rvbuild.events import step
-    from rvbuild.executor.daemon import connect, require_riscv64
+    from rvbuild.executor.daemon import connect, require_image
+    from rvbuild.image import ARCHITECTURES, provide_base
+    from rvbuild.image.cross import RECIPE, CrossContents, write_cross_context
+
+    daemon, house = connect(), chosen.house
+    contents = CrossContents(chosen.contents.pythons, house.host, house.pins)
+    ground = base or provide_base(daemon, house.pins, house.supplies, house.host)
+    require_image(ground, daemon.image(ground))
+    if daemon.image(contents.name) is None or base is not None:
+        with _scratch(house) as folder:
+            write_cross_context(contents, folder, house.environment, house.supplies)
+            arguments = {"BASE": ground, "DIGEST": contents.digest}
+            arguments["PYTHONS"] = " ".join(contents.pythons)
+            platform = f"linux/{ARCHITECTURES[house.host]}"
+            with step(house.watch, contents.name, "build"):
+                daemon.build(folder, RECIPE, arguments, contents.name, platform)
+    return contents.name
+
+
+@contextmanager
+def _scratch(house: "House") -> Iterator[Path]:
+    house.places.work.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=house.places.work, prefix="image-") as folder:
+        yield Path(folder)
+
+
+def _build_manylinux(chosen: _Chosen, base: str | None) -> str:
+    from rvbuild.events import step
+    from rvbuild.executor.daemon import PLATFORM, connect, require_riscv64
     from rvbuild.image import provide_base
     from rvbuild.image.context import RECIPE, write_context
 
-    with _choose(context, pythons, floor) as chosen:
-        daemon, house, contents = connect(), chosen.house, chosen.contents
-        ground = base or provide_base(daemon, house.pins, house.supplies)
-        require_riscv64(ground, daemon.image(ground))
-        if daemon.image(contents.name) is None or base is not None:
-            house.places.work.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=house.places.work, prefix="image-") as folder:
-                write_context(contents, Path(folder), house.supplies)
-                arguments = {"BASE": ground, "DIGEST": contents.digest}
-                with step(house.watch, contents.name, "build"):
-                    daemon.build(Path(folder), RECIPE, arguments, contents.name)
-    emit(chosen.contents.name)
+    daemon, house, contents = connect(), chosen.house, chosen.contents
+    ground = base or provide_base(daemon, house.pins, house.supplies)
+    require_riscv64(ground, daemon.image(ground))
+    if daemon.image(contents.name) is None or base is not None:
+        with _scratch(house) as folder:
+            write_context(contents, folder, house.supplies)
+            arguments = {"BASE": ground, "DIGEST": contents.digest}
+            with step(house.watch, contents.name, "build"):
+                daemon.build(folder, RECIPE, arguments, contents.name, PLATFORM)
+    return contents.name
 
 
 @app.command("show", help="Show name, inputs and presence of an image.")
@@ -168,11 +210,11 @@ def export_image(
     name: Name = None,
 ) -> None:
     """Write an image for machines without a registry."""
-    from rvbuild.executor.daemon import connect, require_riscv64
+    from rvbuild.executor.daemon import connect, require_image
 
     with _choose(context, None) as chosen:
         daemon, wanted = connect(), name or chosen.contents.name
-        require_riscv64(wanted, daemon.image(wanted))
+        require_image(wanted, daemon.image(wanted))
         daemon.export(wanted, archive)
     emit(str(archive))
 
@@ -184,10 +226,10 @@ def push_image(
     name: Name = None,
 ) -> None:
     """Push under another name; who may is the engine's knowledge."""
-    from rvbuild.executor.daemon import connect, require_riscv64
+    from rvbuild.executor.daemon import connect, require_image
 
     with _choose(context, None) as chosen:
         daemon, wanted = connect(), name or chosen.contents.name
-        require_riscv64(wanted, daemon.image(wanted))
+        require_image(wanted, daemon.image(wanted))
         daemon.push(wanted, remote)
     emit(remote)

@@ -105,6 +105,9 @@ def publish_wheels(
 ) -> None:
     """Upload wheels to an index of the settings. Prints each file that is there at the end."""
     from rvbuild.cli.settings import find_index
+    from rvbuild.publish import require_uploading
+
+    require_uploading()
     from rvbuild.publish.credentials import find
     from rvbuild.publish.upload import publish
 

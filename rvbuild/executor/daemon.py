@@ -88,8 +88,13 @@ class Daemon:
                 if "error" in told:
                     raise MissingToolError(f"cannot load `{archive.name}`", causes=[told["error"]])
 
-    def build(self, context: Path, recipe: str, arguments: Mapping[str, str], tag: str) -> str:
-        """Build an image from a context folder without network; give what was told meanwhile."""
+    def build(
+        self, context: Path, recipe: str, arguments: Mapping[str, str], tag: str, platform: str
+    ) -> str:
+        """Build an image from a context folder without network; give what was told meanwhile.
+
+        `platform` is that of the image, such as `linux/riscv64`.
+        """
         lines: list[str] = []
         with talking(f"cannot build image `{tag}`"):
             told = self.client.build(
@@ -97,7 +102,7 @@ class Daemon:
                 dockerfile=recipe,
                 tag=tag,
                 buildargs=dict(arguments),
-                platform=PLATFORM,
+                platform=platform,
                 network_mode="none",
                 rm=True,
                 forcerm=True,
@@ -261,13 +266,19 @@ def _told(what: str, text: str) -> MissingToolError:
     return MissingToolError(what, causes=[text], hint=hint)
 
 
-def require_riscv64(name: str, facts: ImageFacts | None) -> ImageFacts:
-    """Give back an image's facts; raise `MissingToolError` when it is absent or not for riscv64."""
+def require_image(name: str, facts: ImageFacts | None) -> ImageFacts:
+    """Give back an image's facts; raise `MissingToolError` when it is absent."""
     if facts is None:
         raise MissingToolError(
             f"the Docker daemon has no image `{name}`",
             hint="`rvbuild image build` makes one; `docker load` takes an exported one",
         )
+    return facts
+
+
+def require_riscv64(name: str, found: ImageFacts | None) -> ImageFacts:
+    """Give back an image's facts; raise `MissingToolError` when it is absent or not for riscv64."""
+    facts = require_image(name, found)
     if facts.architecture != "riscv64":
         raise UsageError(
             f"image `{name}` is for {facts.architecture} and not for riscv64",

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from rvbuild.target import MACHINE
-
 # 2020-02-02, as in wheels.
 EPOCH_SECONDS = 1580601600
 CREATED = "2020-02-02T00:00:00Z"
@@ -20,9 +18,10 @@ SHARED_MODE = 0o1777
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What an image says of itself: its name, labels, environment, and who made it."""
+    """What an image says of itself: name, architecture, labels, environment, and who made it."""
 
     name: str
+    architecture: str
     labels: Mapping[str, str]
     environment: tuple[str, ...]
     made_by: str
@@ -54,7 +53,7 @@ def write_archive(root: Path, described: Described, archive: Path) -> None:
 def _add_texts(whole: tarfile.TarFile, described: Described, digest: str) -> None:
     config = json.dumps(
         {
-            "architecture": MACHINE,
+            "architecture": described.architecture,
             "os": "linux",
             "created": CREATED,
             "config": {

@@ -8,7 +8,8 @@ from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import UsageError
 from rvbuild.kit.fortran import install_fortran, install_objcopy
 from rvbuild.kit.generators import GENERATORS, install_generator
-from rvbuild.kit.programs import install_program
+from rvbuild.kit.pins import load_pins
+from rvbuild.kit.programs import PLACES, install_program
 from rvbuild.pipeline.compiler_cache import compiler_cache
 from rvbuild.pipeline.meson import install_meson
 from rvbuild.pipeline.model import House, Options
@@ -65,6 +66,16 @@ def install_kits(options: Options, house: House) -> Kits:
     executors = Executors(builder.executor, house.executor)
     probe_toolchain(toolchain, emulator.program, executors, house.watch)
     return Kits(sysroot, emulator, toolchain, builder)
+
+
+def install_everything(options: Options, house: House) -> None:
+    """Have all that building may ask for on disk, as far as it is pinned for this machine."""
+    install_kits(options, house)
+    install_pythons(options.pythons, house)
+    pinned = load_pins(house.pins / "fortran.yaml").trees
+    fortran = ("gfortran",) if f"compiler-{house.host}" in pinned else ()
+    for name in (*PLACES, "meson", *GENERATORS, *fortran):
+        _install(name, house)
 
 
 def install_pythons(versions: tuple[str, ...], house: House) -> dict[str, Interpreter]:

@@ -19,7 +19,7 @@ from rvbuild.target import Floor
 from tests.build_samples import write_tree
 
 PINS = Path(__file__).parents[2] / "sysroots"
-DESCRIBED = Described("made/up:1", {"made.by": "hand"}, ("PATH=/bin",), "a test")
+DESCRIBED = Described("made/up:1", "riscv64", {"made.by": "hand"}, ("PATH=/bin",), "a test")
 
 
 def root_at(folder: Path) -> Path:
@@ -74,7 +74,7 @@ def test_a_root_folder_gets_what_packages_leave_to_their_scripts(tmp_path: Path)
     root = write_tree(
         tmp_path / "root", {"usr/bin/dash": "", "usr/lib/ld-linux-riscv64-lp64d.so.1": ""}
     )
-    base._finish(root, tmp_path)
+    base._finish(root, "riscv64")
     assert (root / "bin/sh").resolve() == root / "usr/bin/dash"
     assert (root / "lib/ld-linux-riscv64-lp64d.so.1").exists()
     assert (root / "tmp").is_dir()
@@ -84,7 +84,7 @@ def test_a_root_folder_gets_what_packages_leave_to_their_scripts(tmp_path: Path)
 def test_packages_without_a_shell_are_refused(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "root", {"usr/lib/ld-linux-riscv64-lp64d.so.1": ""})
     with pytest.raises(SourceError, match="hold no `usr/bin/dash`"):
-        base._finish(root, tmp_path)
+        base._finish(root, "riscv64")
 
 
 def test_names_follow_the_inputs() -> None:

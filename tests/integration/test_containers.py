@@ -21,10 +21,13 @@ from rvbuild.executor import Command, Completed
 from rvbuild.executor.container import ContainerExecutor
 from rvbuild.executor.daemon import Daemon, connect
 from rvbuild.executor.environment import index_environment
+from rvbuild.fetch import fetch
 from rvbuild.image import provide_base
 from rvbuild.kit import Supplies
 from rvbuild.pipeline.modes import named_files
 from rvbuild.pythons import install_build_python
+from rvbuild.recipe.catalogue import Catalogue
+from rvbuild.sources.remote import remote_of
 from rvbuild.wheel import read_wheel
 from tests.build_samples import write_tree
 from tests.integration.conftest import PINS
@@ -276,3 +279,33 @@ def test_rvbuild_builds_natively_inside_riscv64(
     assert done.ok, done.output[-6000:]
     (native,) = (tmp_path / "dist").iterdir()
     assert read_wheel(native).sha256 == read_wheel(Path(found.stdout.strip())).sha256
+
+
+def test_the_cross_image_builds_without_network(supplies: Supplies, tmp_path: Path) -> None:
+    cache = supplies.places.cache
+    built = rvbuild(cache, tmp_path, "image", "build", "--target", "cross", "--python", "3.13")
+    assert built.returncode == 0, built.stderr[-6000:]
+    name = built.stdout.strip()
+    words = ("wheel", "markupsafe", "--python", "3.13", "--no-test")
+    across = rvbuild(cache, tmp_path, *words, "--dist", "across")
+    assert across.returncode == 0, across.stderr[-6000:]
+    given = tmp_path / "given"
+    given.mkdir()
+    remote = remote_of(Catalogue((ROOT / "recipes",)).find("markupsafe").sources[0], "")
+    network, downloads = supplies.network, supplies.places.downloads
+    shutil.copy(fetch(remote, network, downloads, supplies.watch), given / remote.file_name)
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(given)]
+    subprocess.run([*pip, "setuptools"], check=True)
+    words = (*words, "--dist", "/given/dist")
+    done = subprocess.run(
+        [
+            *("docker", "run", "--rm", "--network=none", f"--volume={given}:/given"),
+            *("--env=RVBUILD_OFFLINE_DIR=/given", name, "rvbuild", "--offline", *words),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-6000:]
+    (wheel,) = (given / "dist").iterdir()
+    assert read_wheel(wheel).sha256 == read_wheel(Path(across.stdout.strip())).sha256

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
 
 from rvbuild.events import Progress
 from rvbuild.executor.local import network_isolation_works
@@ -16,6 +17,8 @@ from rvbuild.testing import binfmt_state
 
 REQUIRE = "RVBUILD_REQUIRE"
 TARGET = "riscv64"
+# `--hypothesis-profile=minute` looks for faults in reading files for about that long.
+settings.register_profile("minute", max_examples=3000)
 
 
 @dataclass(slots=True)

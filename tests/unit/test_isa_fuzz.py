@@ -12,6 +12,7 @@ from rvbuild.isa import IsaFacts, read_isa_facts
 from tests.audit_samples import POLICY, Sample
 from tests.isa_samples import sample, shared_object
 
+EXAMPLES = settings().max_examples
 NAMES = ("clones.so", "hwprobe.so", "island-mapped.so", "module.so", "table.so", "split.so")
 SAMPLES = [sample(name) for name in NAMES]
 VSETVLI = (0x0C0372D7).to_bytes(4, "little")
@@ -26,7 +27,7 @@ def read_or_refuse(data: bytes) -> IsaFacts | None:
         return None
 
 
-@settings(max_examples=150, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
 @given(
     source=st.sampled_from(SAMPLES),
     changes=st.lists(
@@ -55,7 +56,7 @@ def test_no_single_byte_ends_in_another_error(name: str) -> None:
             read_or_refuse(source[:position] + bytes([value]) + source[position + 1 :])
 
 
-@settings(max_examples=100, deadline=2000)
+@settings(max_examples=EXAMPLES, deadline=2000)
 @given(code=st.binary(max_size=600))
 def test_any_bytes_may_be_code(code: bytes) -> None:
     assert read_or_refuse(shared_object(code)) is not None
@@ -75,7 +76,7 @@ def whole_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Sample(code).write(tmp_path_factory.mktemp("whole"))
 
 
-@settings(max_examples=60, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES // 2, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
 @given(
     changes=st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=12),
     end=st.none() | st.integers(0, 12_000),

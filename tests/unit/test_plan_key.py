@@ -125,6 +125,7 @@ def test_what_does_not_reach_the_result_keeps_the_key(change: dict[str, object])
     [
         ({"version": "2"}, "recipe.version"),
         ({"sources": [{"pypi": "a", "sha256": SHA}]}, "source[0].sha256"),
+        ({"only": ["openmp"]}, "source.only"),
         (
             {"extra_sources": [{"into": "x", "sources": [{"pypi": "x", "sha256": SHA}]}]},
             "extra_source[0].into",
@@ -162,8 +163,8 @@ def test_every_field_of_a_build_is_tried_above() -> None:
 
 def test_every_field_of_a_recipe_was_thought_of() -> None:
     # A field that is new here has to be put into the key, or be left out for a reason.
-    in_key = {"name", "version", "kind", "sources", "extra_sources", "patches", "requires", "build"}
-    in_key |= {"only"}
+    in_key = {"name", "version", "kind", "sources", "only", "extra_sources", "patches"}
+    in_key |= {"requires", "build"}
     left_out = {"license", "description", "python", "required_paths", "resources", "expect", "test"}
     left_out |= {"checks"}
     assert set(Recipe.model_fields) == in_key | left_out

@@ -27,6 +27,7 @@ from rvbuild.kit import Supplies
 from rvbuild.pipeline.modes import named_files
 from rvbuild.pythons import install_build_python
 from rvbuild.recipe.catalogue import Catalogue
+from rvbuild.recipe.model import PypiSource
 from rvbuild.sources.remote import remote_of
 from rvbuild.wheel import read_wheel
 from tests.build_samples import write_tree
@@ -291,16 +292,18 @@ def test_the_cross_image_builds_without_network(supplies: Supplies, tmp_path: Pa
     assert across.returncode == 0, across.stderr[-6000:]
     given = tmp_path / "given"
     given.mkdir()
-    remote = remote_of(Catalogue((ROOT / "recipes",)).find("markupsafe").sources[0], "")
+    source = Catalogue((ROOT / "recipes",)).find("markupsafe").sources[0]
+    assert isinstance(source, PypiSource)
+    remote = remote_of(source, "")
     network, downloads = supplies.network, supplies.places.downloads
     shutil.copy(fetch(remote, network, downloads, supplies.watch), given / remote.file_name)
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(given)]
     subprocess.run([*pip, "setuptools"], check=True)
-    words = (*words, "--dist", "/given/dist")
+    inside = (*words, "--dist", "/given/dist")
     done = subprocess.run(
         [
             *("docker", "run", "--rm", "--network=none", f"--volume={given}:/given"),
-            *("--env=RVBUILD_OFFLINE_DIR=/given", name, "rvbuild", "--offline", *words),
+            *("--env=RVBUILD_OFFLINE_DIR=/given", name, "rvbuild", "--offline", *inside),
         ],
         capture_output=True,
         text=True,

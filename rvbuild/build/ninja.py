@@ -4,6 +4,7 @@ Ninja is asked to go on after a failure, so that an hour's build tells all of th
 """
 
 import re
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rvbuild.events import Progress
 STATUS = "[%f/%t %es] "
 KEEP_GOING = ("-k", "0")
 KEPT_FAILURES = 20
+PACE_STEPS = 40
 KEPT_LINES = 40
 LONGEST_LINE = 400
 
@@ -46,13 +48,16 @@ class NinjaOutput:
     count: int = 0
     _failures: list[tuple[str, list[str]]] = field(default_factory=list)
     _open: bool = False
+    _pace: deque[tuple[int, float]] = field(
+        default_factory=lambda: deque([(0, 0.0)], maxlen=PACE_STEPS)
+    )
 
     def read(self, line: str) -> Progress | None:
         """Take the next line; give how far ninja is where the line tells it."""
         status = _STATUS.match(line)
         if status is not None:
             self._open = False
-            self.progress = _progress(status)
+            self.progress = self._measure(status)
             return self.progress
         failed = _FAILED.match(line)
         if failed is not None:
@@ -75,6 +80,19 @@ class NinjaOutput:
         rest = (f"and {more} more, all of them in the log",) if more else ()
         return (*map(str, self.failures), *rest)
 
+    def _measure(self, status: re.Match[str]) -> Progress:
+        """Reckon what is left by the pace of late: what a compiler cache knew came much faster."""
+        done, total, seconds = int(status[1]), int(status[2]), float(status[3] or 0)
+        if done < self._pace[-1][0]:
+            # Another ninja, which counts from its own beginning.
+            self._pace.clear()
+            self._pace.append((0, 0.0))
+        before, then = self._pace[0]
+        self._pace.append((done, seconds))
+        if done == before or not seconds:
+            return Progress(done, total)
+        return Progress(done, total, (seconds - then) * (total - done) / (done - before))
+
     def _begin(self, target: str) -> None:
         self.count += 1
         self._open = len(self._failures) < KEPT_FAILURES
@@ -85,13 +103,6 @@ class NinjaOutput:
         lines = self._failures[-1][1]
         if len(lines) <= KEPT_LINES:
             lines.append(line[:LONGEST_LINE])
-
-
-def _progress(status: re.Match[str]) -> Progress:
-    done, total = int(status[1]), int(status[2])
-    seconds = float(status[3]) if status[3] else 0.0
-    left = seconds * (total - done) / done if done and seconds else None
-    return Progress(done, total, left)
 
 
 def wrap_ninja(wrapper: Path, program: Path) -> None:

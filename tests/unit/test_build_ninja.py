@@ -76,6 +76,25 @@ def test_progress_is_read_from_the_counters(line: str, expected: Progress | None
     assert NinjaOutput().read(line) == expected
 
 
+def test_what_is_left_goes_by_the_pace_of_late() -> None:
+    ninja = NinjaOutput()
+    cached = [f"[{done}/1000 {done * 0.1:.1f}s] x" for done in range(1, 401)]
+    for line in cached:
+        ninja.read(line)
+    assert ninja.progress is not None
+    assert ninja.progress.seconds_left == pytest.approx(60.0)
+    for done in range(401, 451):
+        ninja.read(f"[{done}/1000 {40 + (done - 400) * 10.0:.1f}s] x")
+    assert ninja.progress.seconds_left == pytest.approx(5500.0)
+
+
+def test_another_ninja_counts_from_its_own_beginning() -> None:
+    ninja = NinjaOutput()
+    for line in ("[1/2 30.0s] x", "[2/2 60.0s] y", "[1/10 2.0s] z"):
+        ninja.read(line)
+    assert ninja.progress == Progress(1, 10, 18.0)
+
+
 def test_a_build_tells_its_progress_and_the_first_failure_at_once(
     tmp_path: Path, recorder: Recorder
 ) -> None:

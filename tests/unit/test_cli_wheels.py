@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rvbuild.cli.delivery import deliver
+from rvbuild.cli.delivery import as_json, deliver, summary
 from rvbuild.cli.house import outside_environment, supported_host
 from rvbuild.errors import CheckError, MissingToolError, UsageError
 from rvbuild.events import Silent
@@ -151,6 +151,23 @@ def test_other_bytes_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
     deliver((Outcome("thing-1.0:cp313", "built", wheel=wheel),), place.parent, Silent())
 
     assert place.read_bytes() == wheel.read_bytes()
+
+
+def test_symbols_beside_a_wheel_are_named(tmp_path: Path) -> None:
+    for name in ("plain", "split"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "split/symbols").mkdir()
+    outcomes = [
+        Outcome(f"{name}-1.0:cp313", "built", wheel=write_wheel(tmp_path / name, name))
+        for name in ("plain", "split")
+    ]
+
+    delivered = deliver(outcomes, tmp_path / "dist", Silent())
+
+    assert summary(delivered).splitlines()[-1] == f"symbols: {tmp_path}/split/symbols"
+    jobs = as_json(delivered)["jobs"]
+    assert isinstance(jobs, list)
+    assert [job["symbols"] for job in jobs] == [None, f"{tmp_path}/split/symbols"]
 
 
 def test_a_dist_that_cannot_be_written_is_told(tmp_path: Path) -> None:

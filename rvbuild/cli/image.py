@@ -115,17 +115,17 @@ def _build_cross(chosen: _Chosen, base: str | None) -> str:
 
     daemon, house = connect(), chosen.house
     contents = CrossContents(chosen.contents.pythons, house.host, house.pins)
+    name, digest = contents.name, contents.digest
     ground = base or provide_base(daemon, house.pins, house.supplies, house.host)
     require_image(ground, daemon.image(ground))
-    if daemon.image(contents.name) is None or base is not None:
+    if daemon.image(name) is None or base is not None:
         with _scratch(house) as folder:
             write_cross_context(contents, folder, house.environment, house.supplies)
-            arguments = {"BASE": ground, "DIGEST": contents.digest}
-            arguments["PYTHONS"] = " ".join(contents.pythons)
+            arguments = {"BASE": ground, "DIGEST": digest, "PYTHONS": " ".join(contents.pythons)}
             platform = f"linux/{ARCHITECTURES[house.host]}"
-            with step(house.watch, contents.name, "build"):
-                daemon.build(folder, RECIPE, arguments, contents.name, platform)
-    return contents.name
+            with step(house.watch, name, "build"):
+                daemon.build(folder, RECIPE, arguments, name, platform)
+    return name
 
 
 @contextmanager

@@ -457,6 +457,7 @@ def test_all_that_does_not_compile_is_told_at_once(house: House, system: str) ->
     if system == "pep517":
         build_file = MESON.replace("'demo/_c.c'", "['one.c', 'two.c', 'three.c']")
         own = {"pyproject.toml": MESON_PROJECT, "meson.build": build_file, "demo/__init__.py": ""}
+        own["about.in"] = ""
     broken = {"one.c": "int one = nothing;\n", "three.c": "#error three\n"}
     outcome = build(
         house, {**own, **broken, "two.c": "int two;\n"}, kind=kind, build={"system": system}

@@ -124,12 +124,15 @@ class Plain(yaml.SafeDumper):
 
 def main() -> None:
     """Write the named pin files, or all of them."""
-    plan = yaml.safe_load((HERE / "pins.yaml").read_text(encoding="utf-8"))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE")
-    for name in parser.parse_args().files or plan["files"]:
+    parser.add_argument("--plan", type=Path, default=HERE / "pins.yaml")
+    parser.add_argument("--into", type=Path, default=SYSROOTS, help="folder of the pin files")
+    chosen = parser.parse_args()
+    plan = yaml.safe_load(chosen.plan.read_text(encoding="utf-8"))
+    for name in chosen.files or plan["files"]:
         text = yaml.dump(pin_file(name, plan), Dumper=Plain, sort_keys=False, width=200)
-        (SYSROOTS / f"{name}.yaml").write_text(text, encoding="utf-8")
+        (chosen.into / f"{name}.yaml").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

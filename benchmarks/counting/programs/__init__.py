@@ -1,0 +1,1 @@
+"""Programs that run on riscv64 with marks around what is counted."""

@@ -1,0 +1,86 @@
+/* Asks OpenBLAS for the place of the greatest and the least element, where several are equal: it has to be
+ * the first one. Every length up to some rounds of the longest vectors, and strides. */
+#include <cblas.h>
+#include <stdio.h>
+
+#define LONGEST 300
+#define STRIDES 3
+#define ROUNDS 4
+
+static unsigned long state = 1;
+
+static int next(void)
+{
+    state = state * 6364136223846793005UL + 1442695040888963407UL;
+    return (int)((state >> 33) % 17) - 8;
+}
+
+static double size(double value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* What is compared: elements with their sign, without it, or real and imaginary part together. */
+enum kind { SIGNED, ABSOLUTE, COMPLEX };
+
+static double element(const double *values, int at, enum kind kind)
+{
+    if (kind == COMPLEX)
+        return size(values[2 * at]) + size(values[2 * at + 1]);
+    return kind == ABSOLUTE ? size(values[at]) : values[at];
+}
+
+static int first(const double *values, int count, int stride, enum kind kind, int sign)
+{
+    int place = 0;
+    for (int at = 1; at < count; at++)
+        if (sign * element(values, at * stride, kind) > sign * element(values, place * stride, kind))
+            place = at;
+    return place;
+}
+
+static double longs[2 * LONGEST * STRIDES];
+static float shorts[2 * LONGEST * STRIDES];
+static int wrong;
+
+static void hold(const char *name, int count, int stride, long found, int expected)
+{
+    if (found == expected)
+        return;
+    if (wrong++ < 20)
+        printf("FAIL %s of %d, stride %d: %ld and not %d\n", name, count, stride, found, expected);
+}
+
+static void ask(int count, int stride)
+{
+    int most = first(longs, count, stride, ABSOLUTE, 1), least = first(longs, count, stride, ABSOLUTE, -1);
+    hold("isamax", count, stride, (long)cblas_isamax(count, shorts, stride), most);
+    hold("idamax", count, stride, (long)cblas_idamax(count, longs, stride), most);
+    hold("isamin", count, stride, (long)cblas_isamin(count, shorts, stride), least);
+    hold("idamin", count, stride, (long)cblas_idamin(count, longs, stride), least);
+    most = first(longs, count, stride, SIGNED, 1);
+    least = first(longs, count, stride, SIGNED, -1);
+    hold("ismax", count, stride, (long)cblas_ismax(count, shorts, stride), most);
+    hold("idmax", count, stride, (long)cblas_idmax(count, longs, stride), most);
+    hold("ismin", count, stride, (long)cblas_ismin(count, shorts, stride), least);
+    hold("idmin", count, stride, (long)cblas_idmin(count, longs, stride), least);
+    most = first(longs, count, stride, COMPLEX, 1);
+    least = first(longs, count, stride, COMPLEX, -1);
+    hold("icamax", count, stride, (long)cblas_icamax(count, shorts, stride), most);
+    hold("izamax", count, stride, (long)cblas_izamax(count, longs, stride), most);
+    hold("icamin", count, stride, (long)cblas_icamin(count, shorts, stride), least);
+    hold("izamin", count, stride, (long)cblas_izamin(count, longs, stride), least);
+}
+
+int main(void)
+{
+    for (int stride = 1; stride <= STRIDES; stride++)
+        for (int count = 1; count <= LONGEST; count++)
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int at = 0; at < 2 * count * stride; at++)
+                    shorts[at] = (float)(longs[at] = next());
+                ask(count, stride);
+            }
+    printf("%d places are wrong\n", wrong);
+    return wrong > 0;
+}

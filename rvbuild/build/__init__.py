@@ -4,7 +4,7 @@ Order, storing and testing are not decided here.
 """
 
 from rvbuild.build.library import build_library
-from rvbuild.build.model import Bench, BuildEnvironment, Launcher, Workshop
+from rvbuild.build.model import Bench, BuildEnvironment, Launcher, StoodIn, Workshop
 from rvbuild.build.prefix import stage_prefix
 from rvbuild.build.requirements import prepare_environment
 from rvbuild.build.wheel import build_wheel
@@ -13,6 +13,7 @@ __all__ = [
     "Bench",
     "BuildEnvironment",
     "Launcher",
+    "StoodIn",
     "Workshop",
     "build_library",
     "build_wheel",

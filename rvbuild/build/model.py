@@ -44,10 +44,24 @@ class Workshop:
 
 
 @dataclass(frozen=True, slots=True)
+class StoodIn:
+    """A target requirement that cannot run here, and what does in its place.
+
+    That is the members of its `wheel` that match `takes`, and over them the files of `folder`.
+    """
+
+    name: str
+    wheel: Path
+    takes: tuple[str, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Bench:
     """One job's places: its work folder, its unpacked source, its log, and the cores it may use.
 
-    `prefix` holds the libraries below the job, `wheels` the wheels of its target requirements.
+    `prefix` holds the libraries below the job, `wheels` the wheels of its target requirements, and
+    `stand_ins` what stands in for those of them that cannot run here.
     """
 
     job: Job
@@ -56,6 +70,7 @@ class Bench:
     log: Path
     cores: int
     wheels: tuple[Path, ...] = ()
+    stand_ins: tuple[StoodIn, ...] = ()
 
     @property
     def prefix(self) -> Path:

@@ -13,6 +13,7 @@ from rvbuild.build.model import Bench, BuildEnvironment, Workshop
 from rvbuild.build.ninja import wrap_installed_ninja
 from rvbuild.build.running import run, run_with_network
 from rvbuild.build.settings import backend_name, config_settings, static_requires
+from rvbuild.build.stand_in import lay_stand_in, without
 from rvbuild.build.surroundings import (
     applying,
     base_environment,
@@ -37,9 +38,11 @@ def prepare_environment(workshop: Workshop, bench: Bench) -> BuildEnvironment:
     (site / "rvbuild_cross.py").write_text(data_text("rvbuild_cross.py"), encoding="utf-8")
     (site / "rvbuild_cross.pth").write_text("import rvbuild_cross\n", encoding="utf-8")
     stated = applying(bench.job.recipe.requires.build, workshop, bench)
-    wanted = (*static_requires(bench.project), *stated)
+    wanted = without((*static_requires(bench.project), *stated), bench.stand_ins)
     installed = _install(workshop, bench, wanted, "static")
-    asked = _ask_backend(workshop, bench, python)
+    for stood_in in bench.stand_ins:
+        lay_stand_in(stood_in, site)
+    asked = without(_ask_backend(workshop, bench, python), bench.stand_ins)
     if asked:
         # All over again, or what the backend asks for could leave the project's own ranges.
         installed |= _install(workshop, bench, (*wanted, *asked), "dynamic")

@@ -27,7 +27,7 @@ RECIPE = "Dockerfile.cross"
 REVISION = "1"
 OWN = Path("/opt/rvbuild")
 # What ships beside the code, as in a wheel of rvbuild.
-CATALOGUE = ("recipes", "sysroots", "patches", "known-failures", "checks")
+CATALOGUE = ("recipes", "sysroots", "patches", "known-failures", "checks", "stand-ins")
 # rvbuild's own Python in the image; those it builds for are kits of their own.
 PYTHON = "3.13"
 LAUNCHER = """\

@@ -34,6 +34,9 @@ def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> 
             for recipe in recipes
             for entry in recipe.patches
         },
+        stand_ins={
+            recipe.name: _stand_in_digest(house, recipe) for recipe in recipes if recipe.stand_in
+        },
         asked=dict.fromkeys(GENERATORS, _file_digest(house.pins / PIN_FILE)),
     )
 
@@ -55,6 +58,15 @@ def _tools_digest(options: Options, house: House) -> str:
 
 def _digest(house: House, recipe: Recipe, patch: str) -> str:
     return _file_digest(house.catalogue.patch_path(recipe, patch))
+
+
+def _stand_in_digest(house: House, recipe: Recipe) -> str:
+    folder = house.catalogue.stand_in_path(recipe)
+    takes = recipe.stand_in.takes if recipe.stand_in else ()
+    lines = [*takes]
+    for path in sorted(folder.rglob("*.py")):
+        lines += [path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")]
+    return hashlib.sha256("\0".join(lines).encode()).hexdigest()
 
 
 def _file_digest(path: Path) -> str:

@@ -14,6 +14,7 @@ from rvbuild.audit import Policy, Repair, audit_wheel, repair_wheel, report_as_j
 from rvbuild.build import (
     Bench,
     BuildEnvironment,
+    StoodIn,
     Workshop,
     build_library,
     build_wheel,
@@ -37,6 +38,7 @@ from rvbuild.sources.model import SourceTree
 from rvbuild.sources.prepare import prepare_source
 from rvbuild.store import Draft, Stored, Work, close_work, mark_done, open_work
 from rvbuild.toolchain.files import write_files
+from rvbuild.wheel import linkable_libraries
 
 # Where a result keeps what was split off its wheel, by member.
 SYMBOLS = "symbols"
@@ -103,7 +105,18 @@ def _bench(job: Job, work: Work, ground: Ground) -> Bench:
     if not work.steps:
         log.unlink(missing_ok=True)
     source = work.folder / "source"
-    return Bench(job, work.folder, source, log, ground.cores, tuple(wheels))
+    stand_ins = tuple(_stand_ins(job, ground))
+    return Bench(job, work.folder, source, log, ground.cores, tuple(wheels), stand_ins)
+
+
+def _stand_ins(job: Job, ground: Ground) -> Iterator[StoodIn]:
+    """Give what stands in for the wheels below a job that cannot run where it is built."""
+    for need in job.needs:
+        recipe = ground.jobs[need].recipe
+        if recipe.stand_in is not None:
+            (wheel,) = ground.results[need].files.glob("*.whl")
+            folder = ground.house.catalogue.stand_in_path(recipe)
+            yield StoodIn(recipe.name, wheel, recipe.stand_in.takes, folder)
 
 
 def _take(work: Work, name: str, ground: Ground, act: Callable[[], object]) -> Work:
@@ -227,6 +240,8 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir()
     bill = _bill(job, bench, ground)
+    # What is linked with another wheel's library finds it in the process, once that is imported.
+    brought = tuple(name for below in bench.wheels for name in linkable_libraries(below))
     repair = Repair(
         floor=job.floor,
         library_folders=(bench.prefix / "lib", *sysroot.libraries),
@@ -235,6 +250,7 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
         epoch_seconds=SOURCE_DATE_EPOCH,
         symbols=staging / SYMBOLS if job.recipe.build.split_symbols else None,
         sbom=partial(sbom_text, bill) if is_composed(job.recipe) else None,
+        brought=brought,
         # As `-ffile-prefix-map` names them in what is compiled.
         places={
             str(bench.folder): "/rvbuild",
@@ -243,7 +259,7 @@ def _prove(job: Job, built: Path, bench: Bench, staging: Path, ground: Ground) -
         },
     )
     wheel = repair_wheel(built, repair)
-    policy = Policy(job.floor, sysroot.libraries, build_paths=(str(house.places.cache),))
+    policy = Policy(job.floor, sysroot.libraries, brought, (str(house.places.cache),))
     report = audit_wheel(wheel, policy)
     (staging / "audit.json").write_text(json.dumps(report_as_json(report), indent=1), "utf-8")
     for finding in report.findings:

@@ -53,6 +53,8 @@ def inputs_of(
     found |= _surroundings(situation, inputs)
     asked = (name for name in recipe.requires.tools if name in inputs.asked)
     found |= {f"tool {name}": inputs.asked[name] for name in asked}
+    replaced = (name for name in recipe.requires.target if name in inputs.stand_ins)
+    found |= {f"stand-in {name}": inputs.stand_ins[name] for name in replaced}
     found |= {"recipe.name": recipe.name, "recipe.version": recipe.version}
     found |= {"recipe.kind": recipe.kind}
     found |= dict(_sources(recipe))

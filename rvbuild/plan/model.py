@@ -30,7 +30,8 @@ class Inputs:
     """Content digests of what jobs read besides their recipes; an empty one is not read.
 
     `pythons` are by minor version such as `3.13`, `patches` by recipe name and patch file, `asked`
-    by the name of a tool that only the recipes naming it read.
+    by the name of a tool that only the recipes naming it read, `stand_ins` by the recipe that is
+    stood in for.
     """
 
     toolchain: str
@@ -41,6 +42,7 @@ class Inputs:
     pythons: Mapping[str, str] = field(default_factory=dict)
     patches: Mapping[tuple[str, str], str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The folders that recipes and their patches are found in, searched in order.
 
-A recipe is `NAME.yaml`; further versions are `NAME/VERSION.yaml`. Patches lie in the sibling folder
-`patches/NAME/`, what a library's tests are made of in `checks/NAME/`.
+A recipe is `NAME.yaml`; further versions are `NAME/VERSION.yaml`. In sibling folders lie patches
+(`patches/NAME/`), what a library's tests are made of (`checks/NAME/`), and what stands in for a
+wheel where others are built (`stand-ins/NAME/`).
 """
 
 from collections.abc import Iterator
@@ -66,6 +67,17 @@ class Catalogue:
     def check_path(self, recipe: Recipe, file_name: str) -> Path:
         """Give a file that a library's tests are made of; raises `UsageError` as `patch_path`."""
         return self._beside("checks", "test file", recipe, file_name)
+
+    def stand_in_path(self, recipe: Recipe) -> Path:
+        """Give the folder that stands in for a recipe's package; raises `UsageError`."""
+        folders = [folder.parent / "stand-ins" / recipe.name for folder in self.folders]
+        for folder in folders:
+            if folder.is_dir():
+                return folder
+        raise UsageError(
+            f"what stands in for `{recipe.name}` is missing",
+            causes=[f"there is no `{folder}`" for folder in folders],
+        )
 
     def _beside(self, kind: str, word: str, recipe: Recipe, file_name: str) -> Path:
         folders = [folder.parent / kind / recipe.name for folder in self.folders]

@@ -139,6 +139,16 @@ class Requires(Frozen):
     )
 
 
+class StandIn(Frozen):
+    """What builds of other packages are given in place of a wheel that runs on the target alone."""
+
+    takes: tuple[Text, ...] = Field(
+        default=(),
+        description="members of the wheel that run anywhere or are linked with, as glob patterns; "
+        "the files of `stand-ins/NAME/` are laid over them",
+    )
+
+
 class Check(Frozen):
     """What a program has to print before anything is compiled, and why that matters."""
 
@@ -290,6 +300,7 @@ class Recipe(Frozen):
     python: Specifier = Field(default="", description="Pythons it builds for; empty means all")
     requires: Requires = Requires()
     build: Build = Build()
+    stand_in: StandIn | None = None
     resources: Resources = Resources()
     expect: Expect = Expect()
     test: Test = Test()

@@ -4,6 +4,7 @@ Judging a wheel against a policy is `audit`'s.
 """
 
 from rvbuild.wheel.contents import open_archive, read_member
+from rvbuild.wheel.libraries import linkable_libraries
 from rvbuild.wheel.model import Member, Metadata, Wheel
 from rvbuild.wheel.pack import pack_wheel, unpack_wheel
 from rvbuild.wheel.read import read_wheel
@@ -16,6 +17,7 @@ __all__ = [
     "RecordProblem",
     "Wheel",
     "extension_problem",
+    "linkable_libraries",
     "open_archive",
     "pack_wheel",
     "read_member",

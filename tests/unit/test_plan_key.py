@@ -7,6 +7,7 @@ import yaml
 from rvbuild import plan as planning
 from rvbuild.errors import UsageError
 from rvbuild.plan import Change, Inputs, Job, Request, make_plan
+from rvbuild.plan.key import Situation, inputs_of
 from rvbuild.recipe.model import Build, Mode, Recipe
 from rvbuild.target import Floor, cpus
 
@@ -165,6 +166,8 @@ def test_every_field_of_a_recipe_was_thought_of() -> None:
     # A field that is new here has to be put into the key, or be left out for a reason.
     in_key = {"name", "version", "kind", "sources", "only", "extra_sources", "patches"}
     in_key |= {"requires", "build"}
+    # In the keys of what is built above it.
+    in_key |= {"stand_in"}
     left_out = {"license", "description", "python", "required_paths", "resources", "expect", "test"}
     left_out |= {"checks"}
     assert set(Recipe.model_fields) == in_key | left_out
@@ -186,6 +189,16 @@ def test_what_lies_around_a_job_changes_the_key(inputs: Inputs, name: str) -> No
     changed = job(inputs=inputs)
     assert changed.key != job().key
     assert name in {change.name for change in planning.explain(changed, job().inputs)}
+
+
+def test_what_stands_in_for_a_wheel_counts_for_what_is_built_against_it() -> None:
+    inputs = replace(INPUTS, stand_ins={"t": "one", "u": "two"})
+    situation = Situation("3.13", Floor(2, 31), "cross")
+    above = Recipe.model_validate({**WHEEL, "requires": {"target": ["t"]}})
+    itself = Recipe.model_validate({**WHEEL, "name": "t", "patches": []})
+    found = inputs_of(above, situation, inputs, {})
+    assert {name: found[name] for name in found if "stand-in" in name} == {"stand-in t": "one"}
+    assert not any("stand-in" in name for name in inputs_of(itself, situation, inputs, {}))
 
 
 def test_another_python_does_not_matter_to_a_job() -> None:

@@ -45,6 +45,18 @@ def test_names_are_those_of_all_folders(own: Path, builtin: Path) -> None:
     assert Catalogue((own, builtin)).names() == ("numpy", "scikit-learn", "scipy", "torch")
 
 
+def test_what_stands_in_for_a_package_is_found_beside_the_first_folder_that_has_it(
+    own: Path, builtin: Path
+) -> None:
+    write(own, "torch.yaml", "3.0")
+    catalogue = Catalogue((own, builtin))
+    with pytest.raises(UsageError, match="what stands in for `torch` is missing") as caught:
+        catalogue.stand_in_path(catalogue.find("torch"))
+    assert len(caught.value.causes) == 2
+    (builtin.parent / "stand-ins/torch").mkdir(parents=True)
+    assert catalogue.stand_in_path(catalogue.find("torch")) == builtin.parent / "stand-ins/torch"
+
+
 def test_missing_folders_are_empty(tmp_path: Path) -> None:
     catalogue = Catalogue((tmp_path / "nowhere",))
     assert catalogue.names() == ()

@@ -11,7 +11,14 @@ import pytest
 from packaging.tags import parse_tag
 
 from rvbuild.errors import AuditError
-from rvbuild.wheel import extension_problem, pack_wheel, read_wheel, unpack_wheel, verify_record
+from rvbuild.wheel import (
+    extension_problem,
+    linkable_libraries,
+    pack_wheel,
+    read_wheel,
+    unpack_wheel,
+    verify_record,
+)
 from rvbuild.wheel.record import record_row
 
 NAME = "Demo_Pkg-1.0-cp313-cp313-manylinux_2_31_riscv64.whl"
@@ -54,6 +61,14 @@ class Draft:
             for name, data in ({f"{INFO}/RECORD": record} | self.files).items():
                 archive.writestr(name, data)
         return folder / self.name
+
+
+def test_libraries_that_others_link_with_are_neither_modules_nor_grafted(tmp_path: Path) -> None:
+    draft = Draft()
+    names = ["demo/lib/libdemo.so", "demo/lib/libmore.so.2", "demo.libs/libgrafted-1a2b.so.0"]
+    names += ["demo/_core.cpython-313-riscv64-linux-gnu.so", "demo/_fast.abi3.so", "demo/a.socket"]
+    draft.files |= dict.fromkeys(names, b"")
+    assert linkable_libraries(draft.write(tmp_path)) == ("libdemo.so", "libmore.so.2")
 
 
 def test_reads_a_wheel(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Stands in for `torch.utils`, of which only the building of extensions is here."""

@@ -1,6 +1,8 @@
 """`rvbuild test`: recipes and wheel files on CPUs, as a table of what went well where."""
 
 import os
+import platform
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
     from rvbuild.events import Watcher
     from rvbuild.pipeline import House, Options, Outcome
     from rvbuild.plan import Job, Plan
-    from rvbuild.testing import Board, Portion, TestReport
+    from rvbuild.testing import Place, Portion, TestReport
 
 SCHEMA = "rvbuild.tests/1"
+ENGINES = ("docker", "podman")
+SEEN_BY_PROGRAMS = ("HOME", "PATH", "USER", "SSH_AUTH_SOCK", "DOCKER_HOST", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +43,15 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where wheels are tried: on boards, and on emulated CPUs unless boards alone are meant."""
+    """Where wheels are tried: on machines, and on emulated CPUs unless machines alone are meant."""
 
-    boards: tuple["Board", ...]
+    machines: tuple["Place", ...]
     emulated: bool
 
     @property
-    def all(self) -> tuple["Board | None", ...]:
+    def all(self) -> tuple["Place | None", ...]:
         """All of them; None stands for QEMU."""
-        return (*((None,) if self.emulated else ()), *self.boards)
+        return (*((None,) if self.emulated else ()), *self.machines)
 
 
 @dataclass(slots=True)
@@ -89,6 +93,13 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
         list[str] | None,
         typer.Option("--board", metavar="USER@HOST", help="A board to test on, reached by ssh."),
     ] = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="Test on this machine itself, which is riscv64.")
+    ] = False,
+    containers: Annotated[
+        list[str] | None,
+        typer.Option("--container", metavar="IMAGE", help="Test in a container of an image."),
+    ] = None,
     memory: Annotated[
         int | None,
         typer.Option(metavar="MIB", min=1, help="Memory of all tests together; else what is free."),
@@ -107,7 +118,8 @@ def prove_wheels(  # noqa: PLR0913 - typer reads the options from the parameters
     files = [Path(word) for word in words if _is_path(word)]
     names = tuple(word for word in words if not _is_path(word))
     options = pipeline_options(chosen, Wish(names, test=False, suites=not no_suite))
-    places = Places(_boards(boards or ()), emulated=not boards or bool(cpus))
+    machines = _machines(boards or (), containers or (), local=local)
+    places = Places(machines, emulated=not machines or bool(cpus))
     if suite and no_suite:
         raise UsageError("`--suite` and `--no-suite` exclude each other")
     portion = _portion(suite, shard, keyword)
@@ -143,13 +155,20 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(count)
 
 
-def _boards(words: Sequence[str]) -> tuple["Board", ...]:
+def _machines(boards: Sequence[str], images: Sequence[str], *, local: bool) -> tuple["Place", ...]:
     from rvbuild.executor.environment import passthrough
-    from rvbuild.testing import parse_board
+    from rvbuild.target import MACHINE
+    from rvbuild.testing import Image, ThisMachine, parse_board
 
-    # What the user's own ssh would see, so that keys and agents are found.
-    environment = passthrough(os.environ, ("HOME", "PATH", "SSH_AUTH_SOCK", "USER"))
-    return tuple(parse_board(word, environment) for word in words)
+    # What the user's own ssh and docker would see, so that keys, agents and the daemon are found.
+    environment = passthrough(os.environ, SEEN_BY_PROGRAMS)
+    engine = next(filter(shutil.which, ENGINES), ENGINES[0])
+    emulated = platform.machine() != MACHINE
+    return (
+        *((ThisMachine(environment),) if local else ()),
+        *(Image(name, engine, emulated, environment) for name in images),
+        *(parse_board(word, environment) for word in boards),
+    )
 
 
 def _write(reports: Sequence["TestReport"], junit: Path | None, html: Path | None) -> None:
@@ -205,8 +224,8 @@ def _test_files(
             tests, recipe = choose_tests(wheel, house.catalogue)
             for python in require_python(wheel, options.pythons, known_versions(house.pins)):
                 loose = LooseWheel(wheel.path, python, tests, recipe, folders)
-                for board in places.all:
-                    report = prove_file(loose, options, house, board)
+                for place in places.all:
+                    report = prove_file(loose, options, house, place)
                     results.proofs.append(Proof(wheel.name, report))
         except RvbuildError as error:
             # One wheel must not hide what there is to say of the others.
@@ -215,7 +234,7 @@ def _test_files(
 
 def _test_recipes(places: Places, options: "Options", house: "House", results: Results) -> None:
     from rvbuild.pipeline import plan_for, run_plan
-    from rvbuild.pipeline.proof import Trial, prove, prove_on_board
+    from rvbuild.pipeline.proof import Trial, prove, prove_on_machine
 
     plan = plan_for(options, house)
     tell_skipped(plan, house.watch)
@@ -229,12 +248,12 @@ def _test_recipes(places: Places, options: "Options", house: "House", results: R
         if stored is None:
             continue
         trial = Trial(job, stored, _below(job, plan, wheels))
-        for board in places.all:
+        for place in places.all:
             try:
-                if board is None:
+                if place is None:
                     report = prove(trial, options, house, options.again)
                 else:
-                    report = prove_on_board(trial, board, options, house)
+                    report = prove_on_machine(trial, place, options, house)
                 results.proofs.append(Proof(job.recipe.name, report))
             except RvbuildError as error:
                 results.errors.append(error)
@@ -246,9 +265,9 @@ def _require_tests(plan: "Plan", places: Places) -> None:
     for job in map(plan.job, plan.requested):
         if job.recipe.kind == "library" and job.recipe.test.programs is None:
             raise untested(job)
-        if job.recipe.kind == "library" and places.boards:
+        if job.recipe.kind == "library" and places.machines:
             raise UsageError(
-                f"`{job.recipe.name}` is a library: on a board it is tested by a wheel above it"
+                f"`{job.recipe.name}` is a library: on a machine it is tested by a wheel above it"
             )
 
 

@@ -9,11 +9,11 @@ from packaging.tags import compatible_tags, cpython_tags
 from rvbuild.errors import UsageError
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.proof import chosen_cpus, runtime_for, suite_source
-from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus, wanted_tests
+from rvbuild.pipeline.trial import Subject, try_on_cpus, try_on_machine, wanted_tests
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.recipe.model import Recipe, Test
 from rvbuild.target import Floor, compatible_platforms, python_tag
-from rvbuild.testing import Bench, Board, CpuResult, TestReport
+from rvbuild.testing import Bench, CpuResult, Place, TestReport
 from rvbuild.testing.known_data import Circumstances
 from rvbuild.testing.made_up import made_up_tests
 from rvbuild.wheel import Wheel, read_wheel
@@ -38,9 +38,9 @@ class LooseWheel:
 
 
 def prove_file(
-    loose: LooseWheel, options: Options, house: House, board: Board | None = None
+    loose: LooseWheel, options: Options, house: House, place: Place | None = None
 ) -> TestReport:
-    """Run a wheel file's tests on each CPU, or on a board."""
+    """Run a wheel file's tests on each CPU, or on a machine."""
     tests = wanted_tests(loose.tests, options, loose.path.name)
     label = "-".join(loose.path.name.split("-")[:2])
     job = f"{label}:{python_tag(loose.python)}"
@@ -59,8 +59,8 @@ def prove_file(
     wheel = read_wheel(loose.path)
     around = Circumstances(wheel.name, wheel.version, options.floor)
     subject = Subject(loose.path, tests, around, bench)
-    if board is not None:
-        return try_on_board(subject, board, house, again=options.again)
+    if place is not None:
+        return try_on_machine(subject, place, house, again=options.again)
     report = try_on_cpus(subject, chosen_cpus(tests, options), options, house)
     return excuse_newer(report, wheel, options.floor)
 

@@ -9,7 +9,7 @@ from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import CheckError
 from rvbuild.pipeline.equipment import install_pythons
 from rvbuild.pipeline.model import House, Options
-from rvbuild.pipeline.trial import Subject, try_on_board, try_on_cpus, wanted_tests
+from rvbuild.pipeline.trial import Subject, try_on_cpus, try_on_machine, wanted_tests
 from rvbuild.plan import Job, test_key
 from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Recipe, Test
@@ -18,8 +18,8 @@ from rvbuild.sysroot import Sysroot, install_sysroot
 from rvbuild.target import Cpu, Floor, cpus, profiles
 from rvbuild.testing import (
     Bench,
-    Board,
     CpuResult,
+    Place,
     Runtime,
     TestReport,
     read_report,
@@ -104,12 +104,12 @@ def keep_report(report: TestReport, key: str, job: Job, house: House) -> None:
     house.store.publish(key, staging, Draft(f"{job.id}-test", job.inputs, __version__))
 
 
-def prove_on_board(trial: Trial, board: Board, options: Options, house: House) -> TestReport:
-    """Give the report of a wheel on a board; nothing of it is stored."""
+def prove_on_machine(trial: Trial, place: Place, options: Options, house: House) -> TestReport:
+    """Give the report of a wheel on a machine; nothing of it is stored."""
     tests = _tests(trial, options)
     bench = replace(_bench(trial, tests, house), portion=options.portion)
     subject = Subject(trial.wheel, tests, _around(trial), bench)
-    return try_on_board(subject, board, house, again=options.again)
+    return try_on_machine(subject, place, house, again=options.again)
 
 
 def _tests(trial: Trial, options: Options) -> Test:

@@ -1,4 +1,4 @@
-"""Trying one wheel: on CPUs, several at once, or on a board, with what is known to fail."""
+"""Trying one wheel: on CPUs, several at once, or on a machine, with what is known to fail."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,10 +7,11 @@ from rvbuild.errors import UsageError
 from rvbuild.pipeline.model import House, Options
 from rvbuild.recipe.model import Test
 from rvbuild.target import Cpu
-from rvbuild.testing import Bench, Board, TestReport, check_suite, check_wheel
-from rvbuild.testing.board import met
+from rvbuild.testing import Bench, Place, TestReport, check_suite, check_wheel
 from rvbuild.testing.budget import available_mb, runs_at_once
 from rvbuild.testing.known_data import Circumstances, with_known
+from rvbuild.testing.meeting import met
+from rvbuild.testing.nearby import reached
 from rvbuild.testing.suite import is_pytest
 
 
@@ -66,14 +67,16 @@ def _jobs(tests: Test, count: int, options: Options) -> int:
     return runs_at_once(options.jobs, memory_mb, parts, tests.suite.memory_mb)
 
 
-def try_on_board(subject: Subject, board: Board, house: House, *, again: bool) -> TestReport:
-    """Run a wheel's tests on a board; raises `MissingToolError` when there is no way to it."""
-    bench, around = subject.bench, replace(subject.around, runner="board")
-    tests = with_known(subject.tests, around, house.catalogue.folders)
+def try_on_machine(subject: Subject, place: Place, house: House, *, again: bool) -> TestReport:
+    """Run a wheel's tests on a machine; raises `MissingToolError` when there is no way to it."""
+    bench = subject.bench
     with (
         house.store.lock(f"test {bench.job}"),
-        met(board, bench.runtime, bench.executor, bench.workspace) as machine,
+        reached(place, bench.executor, bench.workspace) as reach,
+        met(reach, bench.runtime, bench.executor, bench.workspace) as machine,
     ):
+        around = replace(subject.around, runner=reach.kind)
+        tests = with_known(subject.tests, around, house.catalogue.folders)
         at = replace(bench, machine=machine, resume=not again)
         check = check_wheel if bench.portion is None else check_suite
         return check(subject.wheel, tests, (machine.cpu,), at)

@@ -7,6 +7,7 @@ from rvbuild.testing.binfmt import BinfmtState, binfmt_state
 from rvbuild.testing.check import check_wheel
 from rvbuild.testing.machine import Board, Machine, parse_board
 from rvbuild.testing.model import Bench, CpuResult, Failure, Portion, Runtime, TestReport
+from rvbuild.testing.nearby import Image, Place, ThisMachine
 from rvbuild.testing.on_demand import check_suite
 from rvbuild.testing.programs import Stand, check_library
 from rvbuild.testing.report import read_report, write_report
@@ -18,12 +19,15 @@ __all__ = [
     "Board",
     "CpuResult",
     "Failure",
+    "Image",
     "Machine",
+    "Place",
     "Portion",
     "Runtime",
     "Script",
     "Stand",
     "TestReport",
+    "ThisMachine",
     "binfmt_state",
     "check_library",
     "check_suite",

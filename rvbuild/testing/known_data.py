@@ -7,7 +7,6 @@ is `known`'s.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -17,10 +16,9 @@ from rvbuild.document import inspect_document, validate
 from rvbuild.recipe.model import Frozen, KnownFailure, Test
 from rvbuild.recipe.text import FloorSpecifier, Name, Specifier
 from rvbuild.target import Floor
+from rvbuild.testing.machine import RunnerKind
 
 FOLDER = "known-failures"
-
-RunnerKind = Literal["qemu", "board"]
 
 
 class KnownEntry(KnownFailure):

@@ -41,7 +41,8 @@ class Desk:
     @property
     def factor(self) -> int:
         """How many times the recipe's limits are taken."""
-        return EMULATED_FACTOR if self.bench.machine is None else BOARD_FACTOR
+        machine = self.bench.machine
+        return EMULATED_FACTOR if machine is None or machine.reach.emulated else BOARD_FACTOR
 
     def run(self, home: Path, extra: tuple[str, ...], settings: dict[str, str]) -> Ran:
         """Run pytest with the suite's own words and more; its output is added to the home's log."""

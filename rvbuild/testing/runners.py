@@ -1,4 +1,4 @@
-"""Who runs a check: QEMU on this machine, or a board over ssh."""
+"""Who runs a check: QEMU on this machine, or a machine that was met."""
 
 import shlex
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from typing import Protocol
 
 from rvbuild.executor import Command, Completed
 from rvbuild.target import Cpu
-from rvbuild.testing.board import NO_CONNECTION, Line, unreachable
-from rvbuild.testing.machine import Machine
+from rvbuild.testing.machine import NO_CONNECTION, Machine
+from rvbuild.testing.meeting import Line, unreachable
 from rvbuild.testing.model import Bench
 from rvbuild.testing.program import (
     Program,
@@ -60,7 +60,7 @@ class Emulated:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A board that was met; everything below the bench's workspace lies there under one folder."""
+    """A machine that was met; all below the bench's workspace lies there under one folder."""
 
     bench: Bench
     machine: Machine
@@ -77,10 +77,10 @@ class Remote:
         limit = program.timeout_seconds
         completed = self._follow(text, limit, log, on_line)
         line.pull(there[program.home], program.home)
-        return Ran(completed, limit, shlex.join(machine.board.ssh(text)))
+        return Ran(completed, limit, shlex.join(machine.reach.shell(text)))
 
     def _line(self) -> Line:
-        return Line(self.machine.board, self.bench.executor, self.bench.workspace)
+        return Line(self.machine.reach, self.bench.executor, self.bench.workspace)
 
     def _to_send(self, program: Program, there: dict[Path, str], line: Line) -> dict[str, Path]:
         # What is imported does not change from check to check.
@@ -120,13 +120,13 @@ class Remote:
     def _follow(
         self, text: str, limit: float | None, log: Path, on_line: Callable[[str], None]
     ) -> Completed:
-        board = self.machine.board
+        reach = self.machine.reach
         seconds = None if limit is None else limit + GRACE_SECONDS
-        environment = {**board.environment, "LC_ALL": "C"}
-        command = Command(board.ssh(text), self.bench.workspace, environment, seconds)
+        environment = {**reach.environment, "LC_ALL": "C"}
+        command = Command(reach.shell(text), self.bench.workspace, environment, seconds)
         completed = self.bench.executor.run(command, log, on_line)
         if completed.exit_code == NO_CONNECTION:
-            raise unreachable(board, completed)
+            raise unreachable(reach, completed)
         over = limit is not None and completed.exit_code == TIMED_OUT
         return replace(completed, timed_out=True) if over else completed
 

@@ -21,7 +21,7 @@ from rvbuild.executor.local import LocalExecutor
 from rvbuild.pythons import Interpreter
 from rvbuild.recipe import model as recipe
 from rvbuild.target import cpus
-from rvbuild.testing.board import met
+from rvbuild.testing.meeting import met
 from tests.integration.test_testing_wheels import make_wheel, only
 
 pytestmark = pytest.mark.needs("qemu", "sshd", "ssh")

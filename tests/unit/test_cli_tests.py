@@ -14,7 +14,7 @@ from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Test
 from rvbuild.sysroot import Sysroot
 from rvbuild.target import Cpu, Floor
-from rvbuild.testing import Board, CpuResult, Failure, Portion, Runtime, Stand, TestReport
+from rvbuild.testing import CpuResult, Failure, Place, Portion, Runtime, Stand, TestReport
 from rvbuild.testing.junit import Outcome, read_junit
 from rvbuild.testing.model import Status
 from rvbuild.testing.record import Told, write_record
@@ -268,7 +268,7 @@ def test_wheel_files_are_tested_with_what_they_bring(
     seen: list[loose.LooseWheel] = []
 
     def prove_file(
-        found: loose.LooseWheel, options: Options, house: House, board: Board | None
+        found: loose.LooseWheel, options: Options, house: House, place: Place | None
     ) -> TestReport:
         seen.append(found)
         return report()
@@ -356,9 +356,9 @@ def test_boards_are_tried_alone_unless_cpus_are_named(
     seen: list[str | None] = []
 
     def prove_file(
-        found: loose.LooseWheel, options: Options, house: House, board: Board | None
+        found: loose.LooseWheel, options: Options, house: House, place: Place | None
     ) -> TestReport:
-        seen.append(board.name if board else None)
+        seen.append(place.name if place else None)
         return report()
 
     monkeypatch.setattr(loose, "prove_file", prove_file)
@@ -367,4 +367,8 @@ def test_boards_are_tried_alone_unless_cpus_are_named(
     assert desk.run("test", wheel, "--board", "me@k1").code == 0
     assert desk.run("test", wheel, "--board", "me@k1:22", "--cpu", "rv64gc").code == 0
     assert seen == ["me@k1", None, "me@k1:22"]
+    seen.clear()
+    words = ("--local", "--container", "base:1", "--container", "other:2")
+    assert desk.run("test", wheel, *words).code == 0
+    assert seen == ["this machine", "base:1", "other:2"]
     assert desk.run("test", wheel, "--board", "-oX").code == 2

@@ -8,7 +8,8 @@ from rvbuild.errors import RecipeError
 from rvbuild.recipe.model import KnownFailure
 from rvbuild.recipe.model import Test as Tests
 from rvbuild.target import Floor
-from rvbuild.testing.known_data import Circumstances, RunnerKind, read_known, with_known
+from rvbuild.testing.known_data import Circumstances, read_known, with_known
+from rvbuild.testing.machine import RunnerKind
 
 SHIPPED = Path(__file__).parents[2] / "known-failures"
 HEAD = "package: demo\nfailures:\n"

@@ -96,7 +96,7 @@ def test_free_memory_is_read_of_the_kernel(tmp_path: Path) -> None:
 def test_the_address_of_a_board(text: str, address: str, port: int | None) -> None:
     board = testing.parse_board(text, {})
     assert (board.address, board.port, board.name) == (address, port, text)
-    assert board.ssh("true")[-2:] == (address, "sh -c true")
+    assert board.shell("true")[-2:] == (address, "sh -c true")
 
 
 @pytest.mark.parametrize("text", ["", "me@", "-oProxyCommand=x", "me@-x", "k1:", "k1:0", "a b"])

@@ -1,4 +1,4 @@
-"""Meeting a board over ssh, and moving files to and from it, by the system's ssh and scp."""
+"""Meeting a machine, and moving files to and from it, by the programs that reach it."""
 
 import json
 import shlex
@@ -14,18 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from rvbuild.errors import CheckError, MissingToolError, RvbuildError
 from rvbuild.executor import Command, Completed, Executor
 from rvbuild.target import DYNAMIC_LOADER, MACHINE, TRIPLE
-from rvbuild.testing.machine import Board, Facts, Machine
+from rvbuild.testing.machine import NO_CONNECTION, Facts, Machine, Reach
 from rvbuild.testing.model import Runtime
 
-# ssh's own exit code when there is no connection; what runs there is kept from using it.
-NO_CONNECTION = 255
 SHORT_SECONDS = 120.0
 COPY_SECONDS = 1800.0
-NO_ROUTE = (
-    *("Could not resolve hostname", "No route to host", "Connection refused"),
-    *("Connection timed out", "Network is unreachable", "Connection closed by", "Connection reset"),
-)
-STRANGER = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
 # Told by the shell: machine, C library, a Python of the wanted version or nothing, home of caches,
 # whether the runtime is there from an earlier time, and a fresh folder.
 LOOK = """\
@@ -42,17 +35,17 @@ LOOK_LINES = 6
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The connection to a board: who runs ssh, and a folder here for archives on their way."""
+    """The connection to a machine: who runs its programs, a folder for archives on their way."""
 
-    board: Board
+    reach: Reach
     executor: Executor
     workspace: Path
 
     def ask(self, text: str, seconds: float = SHORT_SECONDS) -> Completed:
         """Run a line of shell there; raises `MissingToolError` when there is no connection."""
-        completed = self._run(self.board.ssh(text), seconds)
+        completed = self._run(self.reach.shell(text), seconds)
         if completed.exit_code == NO_CONNECTION or completed.timed_out:
-            raise unreachable(self.board, completed)
+            raise unreachable(self.reach, completed)
         return completed
 
     def do(self, text: str, seconds: float = SHORT_SECONDS) -> Completed:
@@ -60,7 +53,7 @@ class Line:
         completed = self.ask(text, seconds)
         if not completed.ok:
             raise MissingToolError(
-                f"board `{self.board.name}` did not do what was asked",
+                f"{self.reach.kind} `{self.reach.name}` did not do what was asked",
                 causes=[f"`{text.splitlines()[0]}` ended with {completed.exit_code}"],
                 tail=completed.tail(),
             )
@@ -90,24 +83,25 @@ class Line:
                 packed.extractall(into, filter="data")
         except (tarfile.TarError, OSError) as error:
             raise CheckError(
-                f"what board `{self.board.name}` sent back cannot be unpacked", causes=[str(error)]
+                f"what {self.reach.kind} `{self.reach.name}` sent back cannot be unpacked",
+                causes=[str(error)],
             ) from error
         archive.unlink()
 
     def _copy(self, source: str, target: str) -> None:
-        completed = self._run(self.board.scp(source, target), COPY_SECONDS)
+        completed = self._run(self.reach.copy(source, target), COPY_SECONDS)
         if not completed.ok:
-            raise unreachable(self.board, completed)
+            raise unreachable(self.reach, completed)
 
     def _run(self, words: tuple[str, ...], seconds: float) -> Completed:
-        environment = {**self.board.environment, "LC_ALL": "C"}
+        environment = {**self.reach.environment, "LC_ALL": "C"}
         try:
             return self.executor.run(Command(words, self.workspace, environment, seconds))
         except MissingToolError as error:
             raise MissingToolError(
-                "boards are reached by `ssh` and `scp`, which are not here",
+                f"{self.reach.kind} `{self.reach.name}` is reached by `{words[0]}`, not found here",
                 causes=[error.message],
-                hint="install the OpenSSH client",
+                hint="install the OpenSSH client" if self.reach.kind == "board" else None,
             ) from error
 
 
@@ -117,46 +111,30 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def unreachable(board: Board, completed: Completed) -> MissingToolError:
-    """Say why there is no connection to a board, in ssh's words and in ours."""
+def unreachable(reach: Reach, completed: Completed) -> MissingToolError:
+    """Say why there is no way to a machine, in its program's words and in ours."""
     said = [line.strip() for line in completed.output.splitlines() if line.strip()]
-    message, hint = _reason(board, completed)
+    message, hint = reach.trouble(completed)
     return MissingToolError(message, causes=said[-3:], hint=hint)
 
 
-def _reason(board: Board, completed: Completed) -> tuple[str, str]:
-    text = completed.output
-    port = "" if board.port is None else f" -p {board.port}"
-    if any(words in text for words in STRANGER):
-        return f"board `{board.name}` is not among the hosts that ssh knows", (
-            f"look at its key once by `ssh{port} {board.address}`"
-        )
-    if "Permission denied" in text or "Too many authentication failures" in text:
-        return f"board `{board.name}` does not let you in", (
-            f"put your key there by `ssh-copy-id{port} {board.address}`; no password is asked for"
-        )
-    if completed.timed_out or any(words in text for words in NO_ROUTE):
-        return f"there is no way to board `{board.name}`", f"try `ssh{port} {board.address}`"
-    return f"the connection to board `{board.name}` failed", f"try `ssh{port} {board.address}`"
-
-
 @contextmanager
-def met(board: Board, runtime: Runtime, executor: Executor, workspace: Path) -> Iterator[Machine]:
-    """Meet a board: a folder of ours on it for as long as the block lasts, Python, and facts.
+def met(reach: Reach, runtime: Runtime, executor: Executor, workspace: Path) -> Iterator[Machine]:
+    """Meet a machine: a folder of ours on it for as long as the block lasts, Python, and facts.
 
-    The board's own Python is taken where it has the version that is asked for; else our runtime
-    is copied, once. Raises `MissingToolError` for a board that cannot be reached, is no riscv64
-    machine, or runs neither Python.
+    Its own Python is taken where it has the version that is asked for; else our runtime is copied,
+    once. Raises `MissingToolError` for one that cannot be reached, is no riscv64 machine, or runs
+    neither Python.
     """
     workspace.mkdir(parents=True, exist_ok=True)
-    line = Line(board, executor, workspace)
+    line = Line(reach, executor, workspace)
     name = f"runtime-{runtime.interpreter.digest[:16]}"
     python = f"python{runtime.interpreter.version}"
     look = LOOK.format(machine=MACHINE, python=python, runtime=name)
     seen = line.do(look).output.splitlines()
     if len(seen) < LOOK_LINES:
         raise MissingToolError(
-            f"board `{board.name}` is no {MACHINE} machine",
+            f"{reach.kind} `{reach.name}` is no {MACHINE} machine",
             causes=[f"`uname -m` says `{seen[-1].strip() if seen else 'nothing'}` there"],
         )
     _, _, python, cache, there, folder = (text.strip() for text in seen[-LOOK_LINES:])
@@ -168,7 +146,7 @@ def met(board: Board, runtime: Runtime, executor: Executor, workspace: Path) -> 
                 _copy_runtime(line, runtime, copied)
         words, settings = _start(python, copied, runtime)
         facts = _probe(line, folder, words, settings)
-        yield Machine(board, folder, words, settings, copied is not None, facts)
+        yield Machine(reach, folder, words, settings, copied is not None, facts)
     finally:
         _leave(line, folder)
 
@@ -217,6 +195,6 @@ def _probe(
         return TypeAdapter(Facts).validate_python(json.loads(told))
     except (ValidationError, ValueError) as error:
         raise MissingToolError(
-            f"no Python runs on board `{line.board.name}`",
+            f"no Python runs on {line.reach.kind} `{line.reach.name}`",
             causes=[f"`{words[0]}` ended with {asked.exit_code}", *asked.tail(3)],
         ) from error

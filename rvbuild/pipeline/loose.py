@@ -8,18 +8,18 @@ from packaging.tags import compatible_tags, cpython_tags
 
 from rvbuild.errors import UsageError
 from rvbuild.pipeline.model import House, Options
-from rvbuild.pipeline.proof import chosen_cpus, runtime_for, suite_source
+from rvbuild.pipeline.proof import chosen_cpus, newest_runtime_for, runtime_for, suite_source
 from rvbuild.pipeline.trial import Subject, try_on_cpus, try_on_machine, wanted_tests
 from rvbuild.recipe.catalogue import Catalogue
 from rvbuild.recipe.model import Recipe, Test
 from rvbuild.target import Floor, compatible_platforms, python_tag
-from rvbuild.testing import Bench, CpuResult, Place, TestReport
+from rvbuild.testing import Bench, CpuResult, Place, Runtime, TestReport
 from rvbuild.testing.known_data import Circumstances
 from rvbuild.testing.made_up import made_up_tests
 from rvbuild.wheel import Wheel, read_wheel
 
 NEWER = re.compile(r"version `(GLIBCXX|CXXABI|GCC)_[0-9.]+' not found")
-OLDER_RUNTIME = "not tried: the wheel needs a newer libstdc++ than that of floor"
+OLDER_RUNTIME = "not tried: the wheel needs a newer libstdc++ than there is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,9 @@ def prove_file(
     label = "-".join(loose.path.name.split("-")[:2])
     job = f"{label}:{python_tag(loose.python)}"
     source = None if loose.recipe is None else suite_source(loose.recipe, tests, house)
+    wheel = read_wheel(loose.path)
     bench = Bench(
-        runtime=runtime_for(loose.python, options.floor, house),
+        runtime=fitting_runtime(wheel, loose.python, options.floor, house),
         executor=house.executor,
         workspace=house.places.work / f"test-{job.replace(':', '-')}",
         watch=house.watch,
@@ -56,7 +57,6 @@ def prove_file(
         source=source,
         portion=options.portion,
     )
-    wheel = read_wheel(loose.path)
     around = Circumstances(wheel.name, wheel.version, options.floor)
     subject = Subject(loose.path, tests, around, bench)
     if place is not None:
@@ -65,27 +65,37 @@ def prove_file(
     return excuse_newer(report, wheel, options.floor)
 
 
-def excuse_newer(report: TestReport, wheel: Wheel, floor: Floor) -> TestReport:
-    """Skip what our runtime is too old for, where the wheel's own tag says that it may be.
+def keeps_to(wheel: Wheel, floor: Floor) -> bool:
+    """Say whether a wheel promises to run on a floor."""
+    return any(platform in compatible_platforms(floor) for platform in wheel.platforms)
 
-    The runtime's libstdc++ is that of `floor`. A wheel that promises no more than a newer one is
-    not to be called wrong for that, nor right.
+
+def fitting_runtime(wheel: Wheel, python: str, floor: Floor, house: House) -> Runtime:
+    """Choose the oldest libraries that a wheel promises to run with, of those that there are."""
+    if keeps_to(wheel, floor):
+        return runtime_for(python, floor, house)
+    return newest_runtime_for(python, house)
+
+
+def excuse_newer(report: TestReport, wheel: Wheel, floor: Floor) -> TestReport:
+    """Skip what the newest runtime is too old for, where the wheel's own tag says that it may be.
+
+    A wheel that promises no more than a newer one is not to be called wrong for that, nor right.
     """
-    if any(platform in compatible_platforms(floor) for platform in wheel.platforms):
+    if keeps_to(wheel, floor):
         return report
-    excused = tuple(_excused(result, floor) for result in report.results)
+    excused = tuple(map(_excused, report.results))
     if excused == report.results:
         return report
     # That it could be installed proves nothing by itself.
     return replace(report, results=tuple(each for each in excused if each.check != "install"))
 
 
-def _excused(result: CpuResult, floor: Floor) -> CpuResult:
+def _excused(result: CpuResult) -> CpuResult:
     found = NEWER.search(result.explanation)
     if result.status != "failed" or found is None:
         return result
-    explanation = f"{OLDER_RUNTIME} {floor}: {found[0]}"
-    return replace(result, status="skipped", explanation=explanation)
+    return replace(result, status="skipped", explanation=f"{OLDER_RUNTIME}: {found[0]}")
 
 
 def choose_tests(wheel: Wheel, catalogue: Catalogue) -> tuple[Test, Recipe | None]:

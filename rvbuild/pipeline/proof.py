@@ -7,6 +7,7 @@ from pathlib import Path
 from rvbuild import __version__
 from rvbuild.emulator import Emulator, install_emulator
 from rvbuild.errors import CheckError
+from rvbuild.kit import Tree, load_pins, materialise
 from rvbuild.pipeline.equipment import install_pythons
 from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.trial import Subject, try_on_cpus, try_on_machine, wanted_tests
@@ -15,7 +16,7 @@ from rvbuild.pythons import Interpreter
 from rvbuild.recipe.model import Recipe, Test
 from rvbuild.store import Draft, Stored
 from rvbuild.sysroot import Sysroot, install_sysroot
-from rvbuild.target import Cpu, Floor, cpus, profiles
+from rvbuild.target import TRIPLE, Cpu, Floor, cpus, profiles
 from rvbuild.testing import (
     Bench,
     CpuResult,
@@ -31,6 +32,7 @@ from rvbuild.wheel import read_wheel
 from rvbuild.wheel.modules import top_modules
 
 REPORT = "report.json"
+NEWEST_LIBRARIES = "runtime.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +154,29 @@ def runtime_for(python: str, floor: Floor, house: House) -> Runtime:
     return Runtime(interpreter, emulator, _wanted_libraries(sysroot, house))
 
 
+def newest_runtime_for(python: str, house: House) -> Runtime:
+    """Have the riscv64 runtime of a Python with the newest libraries there are, not a floor's."""
+    pinned = load_pins(house.pins / NEWEST_LIBRARIES).tree("libraries")
+    kit = materialise(Tree("runtime-newest", pinned), house.supplies)
+    return Runtime(
+        interpreter=install_pythons((python,), house)[python],
+        emulator=install_emulator(house.host, house.pins, house.supplies),
+        libraries=(kit.path / "usr/lib" / TRIPLE,),
+    )
+
+
 def _wanted_libraries(sysroot: Sysroot, house: House) -> tuple[Path, ...]:
     # Only the compiler's runtime libraries: the sysroot's glibc is too old for the test Python.
-    folder = house.places.kits / f"runtime-{sysroot.digest[:16]}"
+    folder = house.places.kits / f"runtime-{sysroot.floor}-{sysroot.digest[:16]}"
     if not folder.is_dir():
         staging = folder.with_name(folder.name + ".tmp")
         staging.mkdir(parents=True, exist_ok=True)
         for pattern in ("libstdc++.so.6", "libgcc_s.so.1", "libatomic.so.1"):
             for library in sysroot.libraries:
                 link = staging / pattern
-                if (library / pattern).exists() and not link.exists():
-                    link.symlink_to(library / pattern)
+                if (library / pattern).exists() and not link.is_symlink():
+                    # From kit to kit: the folder of both may have other names, or move.
+                    link.symlink_to(Path("..") / (library / pattern).relative_to(folder.parent))
         staging.rename(folder)
     return (folder,)
 

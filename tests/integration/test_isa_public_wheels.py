@@ -1,5 +1,6 @@
 """The instruction gate on wheels that others published: no false alarm, no leak passed over."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 from rvbuild.audit import AuditReport, Policy, answer_board, audit_wheel
 from rvbuild.executor.environment import index_environment
 from rvbuild.target import Floor, boards, compatible_platforms
+from tests.iceberg_samples import rvbuild
 
 FLOOR = Floor(2, 39)
 OPENBLAS = "scipy-openblas64==0.3.34.481.3"
@@ -30,8 +32,13 @@ def fetch(requirement: str, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def openblas(tmp_path_factory: pytest.TempPathFactory) -> AuditReport:
-    return audit_wheel(fetch(OPENBLAS, tmp_path_factory.mktemp("openblas")), Policy(FLOOR))
+def openblas_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fetch(OPENBLAS, tmp_path_factory.mktemp("openblas"))
+
+
+@pytest.fixture(scope="module")
+def openblas(openblas_wheel: Path) -> AuditReport:
+    return audit_wheel(openblas_wheel, Policy(FLOOR))
 
 
 def test_openblas_is_dispatched_although_it_claims_vectors(openblas: AuditReport) -> None:
@@ -66,3 +73,19 @@ def test_scalar_wheels_are_clean(requirement: str, tmp_path: Path) -> None:
     assert report.ok
     assert all(binary.isa and binary.isa.verdict == "baseline" for binary in report.binaries)
     assert not [each for each in report.findings if each.code.startswith("isa-")]
+
+
+@pytest.mark.needs("qemu")
+def test_a_general_check_finds_the_products_that_are_wrong_on_long_registers(
+    openblas_wheel: Path, tmp_path: Path
+) -> None:
+    cpus = ("rv64gc", "vlen128", "vlen256", "vlen512", "vlen1024")
+    words = [word for cpu in cpus for word in ("--cpu", cpu)]
+    told = json.loads(rvbuild(tmp_path, "test", str(openblas_wheel), *words, "--json", code=8))
+    results = [each for each in told["reports"][0]["results"] if each["check"] == "smoke"]
+    assert [(each["cpu"], each["status"]) for each in results] == [
+        *((cpu, "passed") for cpu in cpus[:3]),
+        *((cpu, "failed") for cpu in cpus[3:]),
+    ]
+    for wrong in results[3:]:
+        assert "smallest blas:dgemm:float64:8: 111/111, 8 x 9 x 10" in wrong["explanation"]

@@ -1,13 +1,16 @@
 """Going on where a run was stopped, how many run at once, addresses of boards, made-up tests."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from rvbuild import testing
 from rvbuild.errors import UsageError
 from rvbuild.executor import Command, Completed
+from rvbuild.pipeline import House, loose
 from rvbuild.pipeline.loose import excuse_newer
 from rvbuild.target import Floor, cpus
 from rvbuild.testing.budget import EACH_MB, available_mb, runs_at_once
@@ -114,6 +117,25 @@ def test_a_blas_is_checked_with_numbers(tmp_path: Path) -> None:
     del files["thing/lib/libthing.so"]
     tests = made_up_tests(read_wheel(write_wheel(tmp_path, files=files)))
     assert (tests.smoke, tests.imports) == ("", ("thing",))
+
+
+@pytest.mark.parametrize(
+    ("platform", "newest"),
+    [("2_39", True), ("2_31", False), ("2_31_riscv64.manylinux_2_39", False)],
+)
+def test_a_wheel_is_run_with_the_oldest_libraries_that_it_promises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, *, newest: bool
+) -> None:
+    asked: list[str] = []
+
+    def remember(name: str) -> Callable[..., None]:
+        return lambda *_: asked.append(name)
+
+    for name in ("runtime_for", "newest_runtime_for"):
+        monkeypatch.setattr(loose, name, remember(name))
+    path = write_wheel(tmp_path, tag=f"cp313-cp313-manylinux_{platform}_riscv64")
+    loose.fitting_runtime(read_wheel(path), "3.13", Floor(2, 31), cast("House", None))
+    assert asked == ["newest_runtime_for" if newest else "runtime_for"]
 
 
 @pytest.mark.parametrize(("platform", "status"), [("2_39", "skipped"), ("2_31", "failed")])

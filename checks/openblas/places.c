@@ -51,25 +51,22 @@ static void hold(const char *name, int count, int stride, long found, int expect
         printf("FAIL %s of %d, stride %d: %ld and not %d\n", name, count, stride, found, expected);
 }
 
+/* Asks a routine of single and its twin of double precision. */
+#define ASK(single, twice, kind, sign)                                                  \
+    do {                                                                                \
+        int place = first(longs, count, stride, kind, sign);                            \
+        hold(#single, count, stride, (long)cblas_##single(count, shorts, stride), place); \
+        hold(#twice, count, stride, (long)cblas_##twice(count, longs, stride), place);  \
+    } while (0)
+
 static void ask(int count, int stride)
 {
-    int most = first(longs, count, stride, ABSOLUTE, 1), least = first(longs, count, stride, ABSOLUTE, -1);
-    hold("isamax", count, stride, (long)cblas_isamax(count, shorts, stride), most);
-    hold("idamax", count, stride, (long)cblas_idamax(count, longs, stride), most);
-    hold("isamin", count, stride, (long)cblas_isamin(count, shorts, stride), least);
-    hold("idamin", count, stride, (long)cblas_idamin(count, longs, stride), least);
-    most = first(longs, count, stride, SIGNED, 1);
-    least = first(longs, count, stride, SIGNED, -1);
-    hold("ismax", count, stride, (long)cblas_ismax(count, shorts, stride), most);
-    hold("idmax", count, stride, (long)cblas_idmax(count, longs, stride), most);
-    hold("ismin", count, stride, (long)cblas_ismin(count, shorts, stride), least);
-    hold("idmin", count, stride, (long)cblas_idmin(count, longs, stride), least);
-    most = first(longs, count, stride, COMPLEX, 1);
-    least = first(longs, count, stride, COMPLEX, -1);
-    hold("icamax", count, stride, (long)cblas_icamax(count, shorts, stride), most);
-    hold("izamax", count, stride, (long)cblas_izamax(count, longs, stride), most);
-    hold("icamin", count, stride, (long)cblas_icamin(count, shorts, stride), least);
-    hold("izamin", count, stride, (long)cblas_izamin(count, longs, stride), least);
+    ASK(isamax, idamax, ABSOLUTE, 1);
+    ASK(isamin, idamin, ABSOLUTE, -1);
+    ASK(ismax, idmax, SIGNED, 1);
+    ASK(ismin, idmin, SIGNED, -1);
+    ASK(icamax, izamax, COMPLEX, 1);
+    ASK(icamin, izamin, COMPLEX, -1);
 }
 
 int main(void)

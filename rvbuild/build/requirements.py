@@ -6,14 +6,13 @@ requirements are laid over their copies.
 
 import json
 import shutil
-import zipfile
 from pathlib import Path
 
 from rvbuild.build.model import Bench, BuildEnvironment, Workshop
 from rvbuild.build.ninja import wrap_installed_ninja
 from rvbuild.build.running import run, run_with_network
 from rvbuild.build.settings import backend_name, config_settings, static_requires
-from rvbuild.build.stand_in import lay_stand_in, without
+from rvbuild.build.stand_in import lay_members, lay_stand_in, without
 from rvbuild.build.surroundings import (
     applying,
     base_environment,
@@ -96,15 +95,7 @@ def lay_target_over(wheel: Path, site: Path) -> None:
     A build requirement such as NumPy runs on this machine, and its headers, static libraries and
     pkg-config files describe the target: `numpy.get_include()` then is right everywhere.
     """
-    with zipfile.ZipFile(wheel) as bundle:
-        for member in bundle.infolist():
-            path = Path(member.filename)
-            if member.is_dir() or not _describes_target(path):
-                continue
-            placed = site / path
-            placed.parent.mkdir(parents=True, exist_ok=True)
-            placed.unlink(missing_ok=True)
-            placed.write_bytes(bundle.read(member))
+    lay_members(wheel, site, lambda member: _describes_target(Path(member)))
 
 
 def _describes_target(path: Path) -> bool:

@@ -3,7 +3,7 @@
 import fnmatch
 import shutil
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -23,9 +23,21 @@ def without(requirements: Iterable[str], stand_ins: tuple[StoodIn, ...]) -> tupl
 
 def lay_stand_in(stood_in: StoodIn, site: Path) -> None:
     """Lay what stands in for a package into the modules of a build environment."""
-    with zipfile.ZipFile(stood_in.wheel) as bundle:
-        for member in bundle.infolist():
-            taken = any(fnmatch.fnmatchcase(member.filename, glob) for glob in stood_in.takes)
-            if taken and not member.is_dir():
-                bundle.extract(member, site)
+
+    def is_taken(member: str) -> bool:
+        return any(fnmatch.fnmatchcase(member, glob) for glob in stood_in.takes)
+
+    lay_members(stood_in.wheel, site, is_taken)
     shutil.copytree(stood_in.folder, site, dirs_exist_ok=True)
+
+
+def lay_members(wheel: Path, site: Path, is_wanted: Callable[[str], bool]) -> None:
+    """Lay those members of a wheel that are wanted among a build environment's modules."""
+    with zipfile.ZipFile(wheel) as bundle:
+        for member in bundle.infolist():
+            if member.is_dir() or not is_wanted(member.filename):
+                continue
+            placed = site / member.filename
+            placed.parent.mkdir(parents=True, exist_ok=True)
+            placed.unlink(missing_ok=True)
+            placed.write_bytes(bundle.read(member))

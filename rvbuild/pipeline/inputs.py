@@ -11,7 +11,8 @@ from rvbuild.pipeline.model import House, Options
 from rvbuild.pipeline.modes import build_machine, in_container
 from rvbuild.plan import Inputs, Recipes
 from rvbuild.pythons import interpreter_digest
-from rvbuild.recipe.model import Recipe
+from rvbuild.recipe.model import Recipe, StandIn
+from rvbuild.sources.digest import tree_digest
 from rvbuild.sysroot import sysroot_digest
 from rvbuild.toolchain.install import toolchain_digest
 
@@ -35,7 +36,9 @@ def plan_inputs(options: Options, house: House, recipes: tuple[Recipe, ...]) -> 
             for entry in recipe.patches
         },
         stand_ins={
-            recipe.name: _stand_in_digest(house, recipe) for recipe in recipes if recipe.stand_in
+            recipe.name: _stand_in_digest(house, recipe, recipe.stand_in)
+            for recipe in recipes
+            if recipe.stand_in is not None
         },
         asked=dict.fromkeys(GENERATORS, _file_digest(house.pins / PIN_FILE)),
     )
@@ -60,12 +63,8 @@ def _digest(house: House, recipe: Recipe, patch: str) -> str:
     return _file_digest(house.catalogue.patch_path(recipe, patch))
 
 
-def _stand_in_digest(house: House, recipe: Recipe) -> str:
-    folder = house.catalogue.stand_in_path(recipe)
-    takes = recipe.stand_in.takes if recipe.stand_in else ()
-    lines = [*takes]
-    for path in sorted(folder.rglob("*.py")):
-        lines += [path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")]
+def _stand_in_digest(house: House, recipe: Recipe, stand_in: StandIn) -> str:
+    lines = (*stand_in.takes, tree_digest(house.catalogue.stand_in_path(recipe)))
     return hashlib.sha256("\0".join(lines).encode()).hexdigest()
 
 

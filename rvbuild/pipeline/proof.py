@@ -148,21 +148,21 @@ def _bench(trial: Trial, tests: Test, house: House) -> Bench:
 
 def runtime_for(python: str, floor: Floor, house: House) -> Runtime:
     """Have the riscv64 runtime of a Python, with the libraries of a floor's sysroot."""
-    interpreter: Interpreter = install_pythons((python,), house)[python]
-    emulator: Emulator = install_emulator(house.host, house.pins, house.supplies)
     sysroot: Sysroot = install_sysroot(floor, house.pins, house.supplies)
-    return Runtime(interpreter, emulator, _wanted_libraries(sysroot, house))
+    return _runtime(python, _wanted_libraries(sysroot, house), house)
 
 
 def newest_runtime_for(python: str, house: House) -> Runtime:
     """Have the riscv64 runtime of a Python with the newest libraries there are, not a floor's."""
     pinned = load_pins(house.pins / NEWEST_LIBRARIES).tree("libraries")
     kit = materialise(Tree("runtime-newest", pinned), house.supplies)
-    return Runtime(
-        interpreter=install_pythons((python,), house)[python],
-        emulator=install_emulator(house.host, house.pins, house.supplies),
-        libraries=(kit.path / "usr/lib" / TRIPLE,),
-    )
+    return _runtime(python, (kit.path / "usr/lib" / TRIPLE,), house)
+
+
+def _runtime(python: str, libraries: tuple[Path, ...], house: House) -> Runtime:
+    interpreter: Interpreter = install_pythons((python,), house)[python]
+    emulator: Emulator = install_emulator(house.host, house.pins, house.supplies)
+    return Runtime(interpreter, emulator, libraries)
 
 
 def _wanted_libraries(sysroot: Sysroot, house: House) -> tuple[Path, ...]:

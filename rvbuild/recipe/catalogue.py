@@ -70,7 +70,7 @@ class Catalogue:
 
     def stand_in_path(self, recipe: Recipe) -> Path:
         """Give the folder that stands in for a recipe's package; raises `UsageError`."""
-        folders = [folder.parent / "stand-ins" / recipe.name for folder in self.folders]
+        folders = self._siblings("stand-ins", recipe)
         for folder in folders:
             if folder.is_dir():
                 return folder
@@ -80,7 +80,7 @@ class Catalogue:
         )
 
     def _beside(self, kind: str, word: str, recipe: Recipe, file_name: str) -> Path:
-        folders = [folder.parent / kind / recipe.name for folder in self.folders]
+        folders = self._siblings(kind, recipe)
         for folder in folders:
             if (folder / file_name).is_file():
                 return folder / file_name
@@ -90,6 +90,9 @@ class Catalogue:
             causes=[f"it is not in `{folder}`" for folder in folders],
             hint=_nearest(file_name, there),
         )
+
+    def _siblings(self, kind: str, recipe: Recipe) -> list[Path]:
+        return [folder.parent / kind / recipe.name for folder in self.folders]
 
     def _all_files(self, name: str) -> tuple[Path, ...]:
         normal = normalise(name)

@@ -14,8 +14,6 @@ RunnerKind = Literal["qemu", "board", "local", "container"]
 
 PORTS = range(1, 65_536)
 CONNECT_SECONDS = 15
-
-
 # ssh's own exit code when there is no connection; what runs there is kept from using it.
 NO_CONNECTION = 255
 NO_ROUTE = (
@@ -106,7 +104,8 @@ class Board:
             )
         if "Permission denied" in text or "Too many authentication failures" in text:
             return f"board `{self.name}` does not let you in", (
-                f"put your key there by `ssh-copy-id{port} {self.address}`; passwords do not do"
+                f"put your key there by `ssh-copy-id{port} {self.address}`; "
+                "no password is asked for"
             )
         if completed.timed_out or any(words in text for words in NO_ROUTE):
             return f"there is no way to board `{self.name}`", f"try `ssh{port} {self.address}`"
@@ -165,13 +164,13 @@ class Machine:
 
     @property
     def cpu(self) -> Cpu:
-        """The board as a CPU that wheels are run on; QEMU knows nothing of it."""
+        """The machine as a CPU that wheels are run on; QEMU knows nothing of it."""
         facts = self.facts
         return Cpu(self.reach.name, facts.model or "a board", "", facts.isa, facts.vlen)
 
     @property
     def title(self) -> str:
-        """The board in one line for reports."""
+        """The machine in one line for reports."""
         facts = self.facts
         parts = (facts.model, facts.isa, f"VLEN {facts.vlen}" if facts.vlen else "no vector unit")
         where = "copied runtime" if self.copied else f"its own Python {facts.python}"

@@ -100,7 +100,7 @@ class Container:
         ended = "did not end in time" if completed.timed_out else f"ended {completed.exit_code}"
         return (
             f"container `{self.name}` is gone or does not answer: `{self.image.engine}` {ended}",
-            (f"try `{self.image.engine} run --rm {self.name} uname -m`"),
+            f"try `{self.image.engine} run --rm {self.name} uname -m`",
         )
 
 

@@ -16,13 +16,11 @@ import pytest
 from rvbuild import testing
 from rvbuild.emulator import Emulator
 from rvbuild.errors import MissingToolError
-from rvbuild.events import Silent
-from rvbuild.executor.local import LocalExecutor
 from rvbuild.pythons import Interpreter
 from rvbuild.recipe import model as recipe
 from rvbuild.target import cpus
 from rvbuild.testing.meeting import met
-from tests.integration.test_testing_wheels import make_wheel, only
+from tests.integration.test_testing_wheels import bench_in, make_wheel, only
 
 pytestmark = pytest.mark.needs("qemu", "sshd", "ssh")
 
@@ -129,14 +127,7 @@ def site(tmp_path: Path, interpreter: Interpreter, emulator: Emulator) -> Iterat
 
 @pytest.fixture
 def bench(tmp_path: Path, interpreter: Interpreter, emulator: Emulator) -> testing.Bench:
-    return testing.Bench(
-        runtime=testing.Runtime(interpreter, emulator),
-        executor=LocalExecutor(),
-        workspace=tmp_path / "work",
-        watch=Silent(),
-        job="demo-1.0:cp313",
-        environment={"PIP_NO_INDEX": "1"},
-    )
+    return bench_in(tmp_path, interpreter, emulator)
 
 
 def meet(board: testing.Board, bench: testing.Bench) -> None:

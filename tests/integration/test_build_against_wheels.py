@@ -24,7 +24,7 @@ requires = [@REQUIRES@]
 build-backend = "bare"
 backend-path = ["."]
 """
-# Compiles with the words of `compiled`, and packs `files`.
+# `@BUILD@` compiles with `words` and adds to `files`, which are packed.
 BACKEND = """
 import os, subprocess, sysconfig, zipfile
 NAME, SUFFIX = "@NAME@", sysconfig.get_config_var("EXT_SUFFIX")

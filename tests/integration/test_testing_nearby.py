@@ -8,20 +8,18 @@ from pathlib import Path
 import pytest
 
 from rvbuild import testing
-from rvbuild.emulator import Emulator
 from rvbuild.errors import MissingToolError
-from rvbuild.events import Silent
 from rvbuild.executor.daemon import connect
-from rvbuild.executor.local import LocalExecutor
 from rvbuild.image import provide_base
 from rvbuild.kit import Supplies
-from rvbuild.pythons import Interpreter
 from rvbuild.recipe import model as recipe
 from rvbuild.target import cpus
 from rvbuild.testing.meeting import met
 from rvbuild.testing.nearby import reached
 from tests.integration.conftest import PINS
-from tests.integration.test_testing_wheels import make_wheel, only
+from tests.integration.test_testing_wheels import bench, make_wheel, only
+
+__all__ = ["bench"]
 
 CHIP = cpus()["vlen256"]
 SMOKE = """
@@ -37,19 +35,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @pytest.fixture
-def bench(tmp_path: Path, interpreter: Interpreter, emulator: Emulator) -> testing.Bench:
-    return testing.Bench(
-        runtime=testing.Runtime(interpreter, emulator),
-        executor=LocalExecutor(),
-        workspace=tmp_path / "work",
-        watch=Silent(),
-        job="demo-1.0:cp313",
-        environment={"PIP_NO_INDEX": "1"},
-    )
-
-
-@pytest.fixture
-def image(supplies: Supplies, tmp_path: Path) -> testing.Image:
+def image(supplies: Supplies) -> testing.Image:
     """Give the base image: it has no Python, so that the runtime is copied into containers."""
     name = provide_base(connect(), PINS, supplies)
     return testing.Image(name, "docker", emulated=True, environment={"PATH": PATH})

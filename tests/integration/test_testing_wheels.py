@@ -54,17 +54,22 @@ def make_wheel(
     return path
 
 
-@pytest.fixture
-def bench(tmp_path: Path, interpreter: Interpreter, emulator: Emulator) -> Iterator[testing.Bench]:
-    """Give a bench without an index that leaves no emulator behind."""
-    yield testing.Bench(
+def bench_in(folder: Path, interpreter: Interpreter, emulator: Emulator) -> testing.Bench:
+    """Give a bench without an index that works below a folder."""
+    return testing.Bench(
         runtime=testing.Runtime(interpreter, emulator),
         executor=LocalExecutor(),
-        workspace=tmp_path / "work",
+        workspace=folder / "work",
         watch=Silent(),
         job="demo-1.0:cp313",
         environment={"PIP_NO_INDEX": "1"},
     )
+
+
+@pytest.fixture
+def bench(tmp_path: Path, interpreter: Interpreter, emulator: Emulator) -> Iterator[testing.Bench]:
+    """Give a bench without an index that leaves no emulator behind."""
+    yield bench_in(tmp_path, interpreter, emulator)
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = entry.read_bytes()
